@@ -19,7 +19,6 @@ struct Fault: Codable, Hashable, Sendable {
   var headers: [String: String]?
   var echo: Bool?
   var redirect: String?
-  /// The provider's mistake while handling the request.
   var mistake: Mistake?
   /// Whether the request takes effect.
   var handle: Bool?

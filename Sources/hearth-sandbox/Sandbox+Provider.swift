@@ -58,8 +58,8 @@ extension Sandbox {
     }
   }
 
-  /// Authenticates the client through Basic credentials or the form (RFC 6749, section 2.3.1). Returns the client ID,
-  /// or `nil` if the request does not name a client.
+  /// Authenticates the client with Basic credentials or with fields of the form (RFC 6749, section 2.3.1). Returns the
+  /// client ID, or `nil` if the request does not name a client.
   func authenticatedClient(_ call: Call) throws(ErrorBody) -> String? {
     let fields = call.fields
     let id = call.basic?.id ?? fields["client_id"]

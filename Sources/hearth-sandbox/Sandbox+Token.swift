@@ -93,7 +93,7 @@ extension Sandbox {
     return state.withLock { $0.provider.grant(family, issuer: issuer, at: now).grant }
   }
 
-  /// Issues a grant after the user has consented. With the scope `openid`, the grant contains an ID token, and a
+  /// Issues a grant after the user has consented. With the scope `openid`, the grant contains an ID token, but a
   /// refresh token only with `offline_access` (OpenID Connect Core, section 11). Without `openid`, the grant always
   /// contains a refresh token.
   private func issue(

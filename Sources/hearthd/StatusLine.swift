@@ -12,7 +12,6 @@ final class StatusLine: Sendable {
     var outbox = OutboxStats()
     var lastText = ""
     var isReady = false
-    /// Whether a message is already scheduled.
     var isScheduled = false
   }
 

@@ -111,7 +111,7 @@ extension BlockingCallQueue {
         do throws(SinkFailure) { return .success(try step()) } catch { return .failure(error) }
       }
     } catch {
-      // The queue throws only timeouts. The step's own errors are in `result`.
+      // The queue throws only timeouts. The step's errors are in `result`.
       throw .unanswered(limit)
     }
     return try result.get()

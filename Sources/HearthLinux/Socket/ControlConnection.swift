@@ -191,8 +191,7 @@ extension ControlConnection {
     proceed()
   }
 
-  /// Does everything that is possible now: starts calls, reads lines, requests more input or closes the connection.
-  /// Idempotent.
+  /// Does everything possible now: starts calls, reads lines, requests input or closes the connection. Idempotent.
   private func proceed() {
     beginCalls()
     readLines()

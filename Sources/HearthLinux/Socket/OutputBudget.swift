@@ -1,9 +1,8 @@
 import HearthControl
 import Synchronization
 
-/// Limits the number of unread bytes across all connections. When the total exceeds the limit, the connection with the
-/// most unread bytes must be closed, so that one client that does not read cannot use up the memory that the others
-/// need.
+/// Limits the number of unread bytes across all connections. If the total exceeds the limit, the connection with the
+/// most unread bytes must be closed, so that clients that do not read cannot use up the memory.
 final class OutputBudget: Sendable {
   private struct State {
     var limit: Int

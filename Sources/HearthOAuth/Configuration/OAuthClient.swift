@@ -7,9 +7,9 @@ package struct OAuthClient: Hashable, Sendable {
 
 /// How the client authenticates to the provider (RFC 6749, section 2.3; OpenID Connect Core, section 9).
 package enum ClientAuthentication: Hashable, Sendable {
-  /// Sends the secret in the `Authorization` header, which is the default (OpenID Connect Discovery, section 3), or in
-  /// the body if discovery lists `client_secret_post` but not `client_secret_basic`. Without a secret, sends only the
-  /// client ID.
+  /// Sends the secret in the `Authorization` header, the default in OpenID Connect Discovery, section 3. If discovery
+  /// lists `client_secret_post` but not `client_secret_basic`, sends the secret in the body. Without a secret, sends
+  /// only the client ID.
   case automatic(ClientFile?)
   /// Sends only the client ID.
   case none

@@ -16,8 +16,8 @@ final class HTTPExchange: APIExchange {
     /// Like `whole`, for a provider's response. If the connection breaks after the head, `answer` returns the body so
     /// far, which may be a complete JSON value, and `HTTPResponse.breakOff` contains the error.
     case document(limit: Int)
-    /// The caller of `answer` needs only the status. The body is read within these limits only so that the connection
-    /// can be reused. If the connection breaks after the head, `answer` returns the body so far. The request's timeout
+    /// The caller of `answer` needs only the status. The body is read within these limits so that the connection can be
+    /// reused. If the connection breaks after the head, `answer` returns the body so far. The request's timeout
     /// restarts whenever the request's body makes progress.
     case beginning(limit: Int, time: Duration)
     /// The caller reads the body in pieces.

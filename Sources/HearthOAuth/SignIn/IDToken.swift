@@ -57,7 +57,6 @@ struct IDTokenFault: Error, Hashable {
   static func fromFuture(by clock: Clock) -> Self { Self("was issued in the future\(clock.rawValue) (iat)") }
   static func notYetValid(by clock: Clock) -> Self { Self("is not valid yet\(clock.rawValue) (nbf)") }
 
-  /// The clock used to check an ID token.
   enum Clock: String {
     /// The provider's clock, because the response that contained the token also contained the time.
     case provider = ", according to the provider's own clock"

@@ -7,7 +7,6 @@ struct IDTokenClaims {
   /// The clock difference to tolerate, in seconds.
   static let leeway = 60.0
 
-  /// The issuer's name, if known.
   let issuer: IssuerName?
   let client: String
   /// The nonce that the request contained, if any.
@@ -44,9 +43,9 @@ struct IDTokenClaims {
   }
 
   /// Checks that the token is for the client, or was issued to the client for an audience that the account requests
-  /// (rules 3 to 5). If `azp` exists, it must be the client. Otherwise, all audiences must be known: the client, those
-  /// that the account requests, and the issuer, which Oracle's ID tokens list ("Identity Token" in the documentation of
-  /// Oracle Identity Cloud Service).
+  /// (rules 3 to 5). If `azp` exists, it must be the client. Otherwise, the token may list only the client, the
+  /// audiences that the account requests, and the issuer, which Oracle's ID tokens list ("Identity Token" in the
+  /// documentation of Oracle Identity Cloud Service).
   private func checkAudience(of claims: JSONValue) throws(IDTokenFault) {
     let named = if case .array(let names)? = claims["aud"] { names.map(\.name) } else { [claims["aud"]?.name] }
     let (party, isOurs) = (claims["azp"], claims["azp"]?.name == client)

@@ -5,7 +5,6 @@ import HearthCore
 struct IDTokenValidator: Sendable {
   /// The requirements for one sign-in's ID token.
   struct Expectation {
-    /// The nonce that the request contained, if any.
     let nonce: Secret?
     /// Whether the provider must send an ID token (OpenID Connect Core, section 3.1.3.3).
     let isRequired: Bool

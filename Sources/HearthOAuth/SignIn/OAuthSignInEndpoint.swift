@@ -5,7 +5,6 @@ struct OAuthSignInEndpoint: SignInEndpoint {
   /// The account's token endpoint, which shares its discovery results with sign-ins.
   let tokens: OAuthTokenEndpoint
   let settings: SignInSettings
-  /// Additional fields for the authorization request.
   let authorizationParameters: [String: String]
   let idTokens: IDTokenValidator
 

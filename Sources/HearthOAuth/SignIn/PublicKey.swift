@@ -32,7 +32,6 @@ struct PublicKey: Hashable {
     return Self.plain(own) == Self.plain(algorithm)
   }
 
-  /// Returns whether this key signed the bytes.
   func verifies(_ signature: [UInt8], of bytes: [UInt8], by algorithm: String) async -> Bool {
     let name = Self.plain(algorithm)
     guard fits(algorithm), let jwkAlgorithm = JWK.Algorithm(rawValue: name) else { return false }

@@ -49,7 +49,7 @@ enum SignInMeaning {
 }
 
 extension TokenResponseReader {
-  /// Reads the grant in a sign-in response. If the response contains none, throws the failure that `meaning` returns.
+  /// Reads the grant in a sign-in response. If there is no grant, throws the failure that `meaning` returns.
   func grant(
     in response: HTTPResponse, else meaning: @escaping @Sendable (TokenRejection) -> SignInFailure
   ) async throws(SignInFailure) -> TokenResponse {
@@ -92,7 +92,6 @@ extension TokenRejection {
     return isExpired ? .expired : .refused
   }
 
-  /// Returns the failure for a rejection by `origin`.
   func signInFailure(of origin: Origin, at step: SignInStep) -> SignInFailure {
     switch signInMeaning(at: step) {
     case .denied where step == .password:

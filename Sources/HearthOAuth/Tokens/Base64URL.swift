@@ -13,7 +13,6 @@ enum Base64URL {
     return Data(base64Encoded: standard).map(Array.init)
   }
 
-  /// Returns `count` random bytes in base64url.
   static func random(bytes count: Int) -> String {
     var generator = SystemRandomNumberGenerator()
     return encode((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

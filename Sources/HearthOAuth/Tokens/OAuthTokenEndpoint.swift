@@ -16,9 +16,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return try await requestGrant(fields + scopeField(of: credential.grant), for: credential)
   }
 
-  /// Returns the field `scope` with the granted scopes. Without this field, some providers grant different scopes,
-  /// although the RFC defines its omission as a request for the granted ones (RFC 6749, section 6). Returns no field if
-  /// the granted scopes are unknown or malformed.
+  /// Returns the field `scope` with the granted scopes, or no field if they are unknown or malformed. A request without
+  /// this field asks for the granted scopes (RFC 6749, section 6), but some providers then grant different ones.
   private func scopeField(of grant: Grant) -> [(String, String)] {
     guard sendsScopeOnRefresh else { return [] }
     // If the granted scopes are unknown, as after an import, a refresh that must list offline scopes also lists the

@@ -46,9 +46,9 @@ extension TokenResponseReader {
   private static let shortestInMilliseconds = 900_000.0
   private static let century = 3_155_760_000.0
 
-  /// Returns the unit in which the number is a plausible lifetime. For example, 3,600,000 is 1,000 hours in seconds but
-  /// one hour in milliseconds. Returns `nil` if both are plausible. For example, 10,800,000 is 125 days in seconds and
-  /// 3 hours in milliseconds.
+  /// Returns the unit in which the number is a plausible lifetime, or `nil` if both units are plausible. For example,
+  /// 3,600,000 must mean one hour in milliseconds, because no provider means 1,000 hours. However, 10,800,000 can mean
+  /// 125 days or 3 hours.
   private static func unit(of told: Double) -> Unit? {
     func isMultiple(of number: Double) -> Bool { told.truncatingRemainder(dividingBy: number) == 0 }
     guard isMultiple(of: 60_000) else { return .seconds }

@@ -162,7 +162,6 @@ package final class Metrics: RunningService {
     registry.cell(.requests, ["account": account.description, "answer": Self.answer(status)]).increment()
   }
 
-  /// Counts a token that a program received.
   func tokenGiven(of account: AccountName) {
     let cell = tokensGiven.withLock { cells in
       if let cell = cells[account] { return cell }

@@ -21,7 +21,6 @@ final class OutboxPublisher: Sendable {
     var notice: String?
     /// The accounts that have gained items to send since the last `takeReady`.
     var ready: [AccountName: OutboxKinds] = [:]
-    /// The counts that were last published.
     var published = OutboxOverview(all: OutboxStats(), accounts: [:])
   }
 

@@ -2,7 +2,7 @@ package import HearthCore
 
 /// Handles the outbox calls of the control protocol.
 extension OutboxService {
-  /// Stores an item. Returns once the item is on disk.
+  /// Stores an item and returns once it is on disk.
   package func enqueue(_ draft: OutboxDraft) async throws -> OutboxReceipt {
     do { return try await enqueueMany([draft])[0] } catch var failure as Failure {
       failure.item = nil
@@ -16,7 +16,7 @@ extension OutboxService {
     return try await keep(try checkedAll(drafts) { try checked($0, at: now) }, at: now)
   }
 
-  /// Checks all elements. If one of them is refused, the failure's `item` is its index.
+  /// Checks all elements. If one of them is refused, the failure's `item` is the index of that element.
   func checkedAll<Element>(_ elements: [Element], _ check: (Element) throws -> NewOutboxItem) throws -> [NewOutboxItem]
   {
     if machine.isStopping { throw Failure.shuttingDown }
@@ -28,7 +28,7 @@ extension OutboxService {
     }
   }
 
-  /// Stores the items. Returns once the items are on disk.
+  /// Stores the items and returns once they are on disk.
   func keep(_ items: [NewOutboxItem], at now: Timestamp) async throws -> [OutboxReceipt] {
     if items.isEmpty { return [] }
     let receipts = try await answered(among: items, await store.enqueue(items, within: machine.settings))

@@ -7,7 +7,6 @@ struct Page: Sendable {
   let title: String
   let content: String
 
-  /// Returns the page that asks for the user name and password.
   static func login(ticket: String, hint: String?, problem: String? = nil) -> Page {
     Page(
       title: "Log in",
@@ -22,7 +21,6 @@ struct Page: Sendable {
         """)
   }
 
-  /// Returns the page that asks for consent.
   static func consent(ticket: String, question: Interactions.Question, subject: String) -> Page {
     let scopes = question.scope.split(separator: " ").map { "<li>\(escaped(String($0)))</li>" }.joined()
     let device =
@@ -43,7 +41,6 @@ struct Page: Sendable {
         """)
   }
 
-  /// Returns the page that asks for a device's code.
   static func device(userCode: String, problem: String? = nil) -> Page {
     Page(
       title: "Sign in on a device",

@@ -80,7 +80,6 @@ extension Sandbox {
     }
   }
 
-  /// Handles the login form.
   func logIn(_ call: Call) -> Response {
     let (fields, now) = (call.fields, now)
     let ticket = fields["ticket"]

@@ -29,7 +29,6 @@ struct ConfiguredPaths: Hashable, Sendable {
 
   var proxies: ProxyEnvironment { ProxyEnvironment(environment) }
 
-  /// The user's browser, according to the environment.
   var browser: DesktopBrowser { DesktopBrowser(environment: environment) }
 
   /// The certificate authorities that the environment specifies, or the system's.

@@ -1,7 +1,7 @@
 import Glibc
 import HearthCore
 
-/// The files in the state folder.
+/// The paths of the state folder and its contents.
 struct StatePaths: Hashable, Sendable {
   let folder: String
 
