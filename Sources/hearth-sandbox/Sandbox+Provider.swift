@@ -80,7 +80,7 @@ extension Sandbox {
     return .json(error, status: .unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"hearth-sandbox\""])
   }
 
-  /// Revokes a token. An unknown token is not an error (RFC 7009, section 2.2).
+  /// Handles a revocation request. An unknown token is not an error (RFC 7009, section 2.2).
   private func revoke(_ call: Call) throws(ErrorBody) -> Response {
     _ = try authenticatedClient(call)
     guard let token = call.fields["token"] else { throw ErrorBody("invalid_request", "There is no token.") }
@@ -90,7 +90,7 @@ extension Sandbox {
     return Response(status: .ok)
   }
 
-  /// Describes a token (RFC 7662, section 2). The response for an inactive token contains only `active`.
+  /// Handles an introspection request (RFC 7662, section 2). The response for an inactive token contains only `active`.
   private func introspect(_ call: Call) throws(ErrorBody) -> Response {
     _ = try authenticatedClient(call)
     let (now, token) = (now, call.fields["token"] ?? "")

@@ -92,7 +92,7 @@ final class Sandbox: HTTPResponder {
       throw ChannelError.ioOnClosedChannel
     }
     var answer = fault.response(to: call, inPlaceOf: response)
-    // Close the connection after a hold, because nothing more can be read from it once its end has been observed.
+    // Close the connection after a hold, because waiting for the client to disconnect leaves the connection unreadable.
     if hold != nil { answer.headers[.connection] = "close" }
     return answer
   }

@@ -172,7 +172,7 @@ struct Daemon {
     return passed.isEmpty ? [try ListeningSocket(path: setup.socketPath)] : passed
   }
 
-  /// The time that stopping may take, in addition to waiting for providers.
+  /// How long stopping may take, in addition to waiting for providers.
   private static let stopMargin: Duration = .seconds(3)
 
   /// Runs the daemon until SIGTERM or SIGINT.
@@ -206,7 +206,7 @@ struct Daemon {
     parts.clock.stop()
   }
 
-  /// Runs the services for clients. They start and end together.
+  /// Runs the services that clients use. They start and end together.
   private func serve() async throws {
     try await withThrowingTaskGroup(of: Void.self) { services in
       let running: [any RunningService] = [

@@ -53,7 +53,7 @@ actor Reloader {
   /// The current rules that select an account for programs that do not specify an account.
   var rules: AccountRules { current.rules }
 
-  /// The time that the daemon waits for requests to providers when it stops.
+  /// How long the daemon waits for requests to providers when it stops.
   var stopTimeout: Duration { current.refresh.stopTimeout }
 
   /// Sets the server to which each new configuration's limits are applied.

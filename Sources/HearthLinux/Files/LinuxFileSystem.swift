@@ -140,7 +140,7 @@ func linkTarget(of path: String) throws(FileError) -> String {
   return String(decoding: buffer[..<count], as: UTF8.self)
 }
 
-/// Throws the error for `errno` if a system call returned a negative number.
+/// Returns the result of a system call. Throws the error for `errno` if the result is negative.
 @discardableResult
 private func check<Number: SignedInteger>(_ result: Number) throws(FileError) -> Number {
   guard result >= 0 else { throw FileError(errno: errno) }

@@ -20,7 +20,7 @@ final class PeerCheck: Sendable {
     }
   }
 
-  /// Returns the process at the other end. Fails if another user owns it.
+  /// Returns the credentials of the process at the other end. Fails if another user owns the process.
   func peer(of channel: any Channel) -> EventLoopFuture<PeerCredentials> {
     guard let options = channel as? any SocketOptionProvider else {
       return channel.eventLoop.makeFailedFuture(ForeignPeer())

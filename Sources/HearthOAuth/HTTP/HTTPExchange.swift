@@ -45,7 +45,7 @@ final class HTTPExchange: APIExchange {
     var hasBegun = false
     /// Whether the caller will write more of the body.
     var isUpload: Bool
-    /// Bytes of the body that the network has not accepted yet.
+    /// The number of bytes of the body that the network has not accepted yet.
     var unsent = 0
     /// Whether to stop sending the request's body, because the server has refused the request or has sent a response
     /// without a body.

@@ -22,7 +22,7 @@ final class OverheadGuard: ChannelInboundHandler {
   /// The overhead of this response so far, in bytes, minus the allowance for its content.
   private var overhead = 0
 
-  /// Records a part that the parser has found.
+  /// Updates the overhead after the parser has found a part of the response.
   func found(_ part: HTTPClientResponsePart) {
     switch part {
     case .head: break

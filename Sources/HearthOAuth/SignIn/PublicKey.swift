@@ -1,7 +1,7 @@
 import HearthCore
 import JWTKit
 
-/// A key from a provider's JWKS document (RFC 7517, section 4).
+/// A key from a provider's JWK Set (RFC 7517, section 4).
 struct PublicKey: Hashable {
   let id: String?
   private let fields: JSONValue

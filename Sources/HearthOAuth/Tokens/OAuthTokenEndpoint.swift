@@ -143,7 +143,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
 }
 
 extension RevocationOutcome {
-  /// Converts the response to a revocation request (RFC 7009, sections 2.2 and 2.2.1).
+  /// Interprets the provider's response to a revocation request (RFC 7009, sections 2.2 and 2.2.1).
   fileprivate init(_ response: HTTPResponse, of origin: Origin) {
     switch response.status {
     case 200: self = .revoked

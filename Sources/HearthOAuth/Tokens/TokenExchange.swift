@@ -37,7 +37,7 @@ struct TokenExchange: Sendable {
     }
   }
 
-  /// Returns the token's expiry from its `exp` claim or the default lifetime, or `nil` if it has neither.
+  /// Returns the token's expiry from its `exp` claim or the default lifetime, or `nil` if neither exists.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
     if let expiresAt = JWTClaims(token.secret.reveal())?.expiresAt,
       let since1970 = TokenResponseReader.lifetime(.number(expiresAt))

@@ -41,7 +41,7 @@ struct Interactions: Codable, Sendable {
     }
   }
 
-  /// The time that the user has to answer, in seconds.
+  /// How long the user has to answer, in seconds.
   static let timeout: Double = 600
 
   private var open: [String: Open] = [:]
