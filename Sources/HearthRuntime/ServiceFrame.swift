@@ -97,7 +97,7 @@ extension PlanningService {
     woke()
   }
 
-  /// Plans anew after each step of the clock, until the task is cancelled.
+  /// Plans all actions again after each clock step, until the task is cancelled.
   func followClock() async {
     for await _ in clock.steps() {
       time.armed = []

@@ -68,7 +68,7 @@ enum Main {
     }
   }
 
-  /// Carries out `--describe` and similar options, which print JSON on standard output.
+  /// Handles `--describe` and similar options, which print JSON on standard output.
   private static func report(_ options: Options, _ paths: ConfiguredPaths) async -> Never {
     if options.describeKeys {
       print(ConfigurationSchema.document)
@@ -150,7 +150,7 @@ enum Main {
     }
   }
 
-  /// Carries out `--check-outbox`, which prints any problems in the outbox. The daemon must not be running.
+  /// Handles `--check-outbox`, which prints any problems in the outbox. The daemon must not be running.
   private static func check(_ state: StatePaths) async -> Never {
     do {
       let lock = try InstanceLock.acquire(inStateFolder: state.folder)

@@ -4,7 +4,8 @@ package import HearthCore
 internal import Synchronization
 
 /// One sink's token file. Each step opens the folder, checks it, and works relative to its descriptor, so that nobody
-/// can swap the folder in between. Each sink has its own instance, so a mount that hangs does not delay other sinks.
+/// can replace the folder after the check. Each sink has its own instance, so a mount that hangs does not delay other
+/// sinks.
 ///
 /// Nothing is synced to disk, because Hearth rewrites the token after a power loss.
 package final class LinuxSinkFiles: SinkFiles {
@@ -147,8 +148,7 @@ package final class LinuxSinkFiles: SinkFiles {
 /// crash.
 private func draft(of name: String) -> String { ".\(name).hearth-new" }
 
-/// Fills an empty file. Sets the owner and mode before writing the content, so that no other user can read it in
-/// between.
+/// Fills an empty file. Sets the owner and mode before writing the content, so that no other user can ever read it.
 private func fill(
   _ draft: String, in folder: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
 ) throws(SinkFailure) {

@@ -40,7 +40,7 @@ extension LogRecord {
     var result: [(name: String, value: String)] = [
       ("MESSAGE", message), ("PRIORITY", String(level.priority)), ("SYSLOG_IDENTIFIER", "hearthd"),
     ]
-    // Every record names an event, so that filtering by event misses no record.
+    // Every record names an event, so that filtering by event does not miss any record.
     let name = self["HEARTH_EVENT"]
     if name == nil { result.append(("HEARTH_EVENT", EventName.daemonNotice.rawValue)) }
     if let id = EventName(rawValue: name ?? EventName.daemonNotice.rawValue)?.messageID {

@@ -44,7 +44,7 @@ package final class SystemClock: Clock {
     let changes = try Self.open("timerfd_create", changes ?? timerfd_create(CLOCK_REALTIME, flags))
     let end = try Self.open("eventfd", eventfd(0, Int32(EFD_CLOEXEC)))
     (self.alarm, self.end, self.reading) = (alarm, end, reading)
-    // Starts watching before reading the clock, so that no step in between is missed.
+    // Starts watching before reading the clock, so that no step is missed.
     Self.watch(changes)
     state = Mutex(State(wall: WallClock(reading())))
     WorkerThread(linger: 0).enqueue { [weak self] in

@@ -112,8 +112,8 @@ extension ProviderConfiguration {
     kind.oauth?.authority.issuer.map { DefaultIssuer($0) } ?? DefaultIssuer(assumed: binding.origin)
   }
 
-  /// Returns the scopes that each refresh must request again. Entra requires `offline_access`, also for accounts
-  /// without its preset.
+  /// Returns the scopes that each refresh must request again. For Entra, these include `offline_access`, even if the
+  /// account does not use a preset.
   private func offlineScopes(of client: OAuthClient) -> [String] {
     let isEntra = preset == nil && binding.origin.host == "login.microsoftonline.com"
     return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes

@@ -49,7 +49,7 @@ struct ProxyExceptions: Hashable, Sendable {
     }
   }
 
-  /// Returns the 4 or 16 bytes of an address, or `nil` if the text is a name.
+  /// Returns the 4 or 16 bytes of an IP address, or `nil` if the text is a name.
   private static func address(_ text: Substring) -> [UInt8]? {
     for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
       var bytes = [UInt8](repeating: 0, count: count)

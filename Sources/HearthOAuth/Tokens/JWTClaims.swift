@@ -6,7 +6,7 @@ struct JWTClaims: Hashable, Sendable {
   let issuer: String?
   /// The subject, or `nil` if it is missing or too long for a user's name.
   private let subject: String?
-  /// The audience (`aud`), which can be one value or several.
+  /// The audiences (`aud`), which a JWT contains as a string or an array.
   let audiences: [String]
   /// The scopes from `scope` (RFC 9068, section 2.2.3), or from `scp`, which some providers use.
   let scope: String?

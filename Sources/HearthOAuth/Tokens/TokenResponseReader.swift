@@ -113,7 +113,7 @@ struct TokenResponseReader: Sendable {
     return userID.flatMap { Subject.isName($0) ? issuer.subject($0) : nil }
   }
 
-  /// Reads a string or, from some providers, a list of scopes.
+  /// Reads the scopes, which some providers send as an array instead of a string.
   private func scope(_ value: JSONValue?) -> String? {
     if case .array(let names) = value { return names.compactMap(\.text).joined(separator: " ") }
     return value?.text

@@ -330,7 +330,7 @@ package actor OutboxService: RunningService {
     }
   }
 
-  /// Asks an API for the time (RFC 9110, section 6.6.1) with a HEAD request.
+  /// Sends a HEAD request to get the API's time (RFC 9110, section 6.6.1).
   private func askTime(of name: AccountName, _ origin: Origin) async {
     guard let url = try? HTTPURL(origin.description + "/") else { return }
     let request = APIRequest(method: "HEAD", url: url, headers: [], body: [], idempotencyKey: nil)

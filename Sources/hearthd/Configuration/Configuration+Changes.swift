@@ -1,8 +1,8 @@
 import HearthOAuth
 
 extension Configuration {
-  /// Describes the differences from an earlier configuration for the log. The text names accounts and parts, but no
-  /// values.
+  /// Describes the differences from an earlier configuration for the log. The text names accounts and parts but does
+  /// not contain any values.
   func changes(from former: Configuration) -> [String] {
     let old = Dictionary(uniqueKeysWithValues: former.accounts.map { ($0.name, $0) })
     let new = Set(accounts.map(\.name))
