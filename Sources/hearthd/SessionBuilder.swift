@@ -30,8 +30,7 @@ struct SessionBuilder: Sendable {
       watch: watch, clock: clock, logger: logger, scryptCost: Self.scryptCost)
   }
 
-  /// The cost parameter for scrypt, or `nil` for the default. Tests can lower the cost, because deriving a key takes
-  /// seconds in debug builds.
+  /// The cost parameter for scrypt, or `nil` for the default. Tests lower it, because debug builds derive keys slowly.
   private static var scryptCost: Int? {
     #if DEBUG
       getenv("HEARTH_SCRYPT_COST").flatMap { Int(String(cString: $0)) }

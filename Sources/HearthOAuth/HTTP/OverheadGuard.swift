@@ -9,8 +9,7 @@ final class OverheadGuard: ChannelInboundHandler {
 
   /// Maximum overhead in bytes, several times the header size that the parser accepts.
   static let limit = 256 << 10
-  /// The overhead allowed for each byte of content, in bytes, because even chunks with a single byte of content are
-  /// legal.
+  /// Overhead allowed per byte of content, in bytes, because even chunks with one byte of content are legal.
   private static let allowance = 16
 
   struct TooMuch: Error, CustomStringConvertible {
