@@ -16,7 +16,7 @@ extension HearthClient {
   /// minute). The daemon refreshes the token first if necessary.
   ///
   /// `url` is the URL that you will send the token to. The call fails if the URL's origin is not in the account's
-  /// `api_origins`. Without `url`, the daemon cannot check that the token may be sent there.
+  /// `api_origins`. Without `url`, the daemon does not check the destination.
   public func token(for account: String, validFor: Duration? = nil, url: String? = nil) async throws -> Token {
     Token(value: try await call(GetToken(try name(account), minValidity: validFor, url: url), mayRepeat: true))
   }
@@ -25,7 +25,7 @@ extension HearthClient {
   /// the daemon ignores the report. Call ``token(for:validFor:url:)`` again afterwards.
   ///
   /// `wwwAuthenticate` is the response's `WWW-Authenticate` header. Join several headers with commas. If the header
-  /// asks for more than a fresh token, the daemon does not refresh, because the API would reject the new token too.
+  /// asks for more than a fresh token, the daemon does not refresh, because the API would reject a new token too.
   @discardableResult
   public func reportUnauthorized(_ token: Token, wwwAuthenticate: String? = nil) async throws -> Session {
     let call = ReportUnauthorized(
@@ -51,9 +51,9 @@ extension HearthClient {
   /// Returns once the request is on disk.
   ///
   /// Items in the same `lane` are sent one after the other. If `lane` is `nil`, the item does not wait for other items.
-  /// If you repeat a call with the same `idempotencyKey` and content, the daemon does not queue the content again. If
-  /// `replaceKey` is set, the new item replaces the user's earlier items with the same key, except items that are being
-  /// sent or have been delivered.
+  /// If you repeat a call with the same `idempotencyKey` and content, the request is queued only once. If `replaceKey`
+  /// is set, the new item replaces the user's earlier items with the same key, except items that are being sent or have
+  /// been delivered.
   public func enqueue(
     _ request: Request, for account: String, lane: String? = "default", idempotencyKey: String? = nil,
     replaceKey: String? = nil

@@ -2,26 +2,27 @@ import HearthControl
 import HearthCore
 import Synchronization
 
-/// A client of the user's `hearthd`: tokens, account states, the outbox and events.
+/// A connection to the user's `hearthd`, for getting tokens, sending and queuing requests, and following events.
 ///
 /// ```swift
 /// let hearth = try await HearthClient.connect()
 /// let token = try await hearth.token(for: "work")
 /// ```
 ///
-/// You can make any number of calls concurrently. They share one connection, which is reopened after the daemon
-/// restarts. Calls throw ``Failure``, or `CancellationError` if the task is cancelled. The daemon may still carry out a
-/// cancelled call.
+/// You can make any number of calls concurrently. They share one connection. If the daemon restarts, the next call
+/// opens a new connection. Calls throw ``Failure``, or `CancellationError` if the task is cancelled. The daemon may
+/// still carry out a cancelled call.
 ///
 /// If the connection is lost before the answer arrives, the client repeats calls that are safe to repeat: calls that
 /// only read, ``send(_:for:timeout:staleIfError:)`` with a `GET` or `HEAD` request, ``token(for:validFor:url:)``,
-/// ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)``, ``unlock(_:)``, and
-/// ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key. Other calls throw
-/// ``Failure/Kind-swift.enum/disconnected``, because the daemon may or may not have carried them out.
+/// ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)``, ``unlock(_:)``,
+/// ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key, and ``call(_:json:mayRepeat:)`` with
+/// `mayRepeat`. Other calls throw ``Failure/Kind-swift.enum/disconnected``, because the daemon may or may not have
+/// carried them out.
 public final class HearthClient: Sendable {
   /// The path of the daemon's socket.
   public let socket: String
-  /// The maximum duration of a call, not counting the timeout of a request to an API.
+  /// The maximum duration of a call, not including the timeout of a request to an API.
   public let timeout: Duration
   private let line = Mutex<CallLine?>(nil)
 

@@ -2,10 +2,10 @@ import HearthControl
 import HearthThreads
 import Synchronization
 
-/// A connection that concurrent calls share. It has its own thread, so no task blocks. Responses may arrive in any
-/// order.
+/// A connection shared by concurrent calls, whose responses may arrive in any order. A dedicated thread does the
+/// blocking I/O, so that no task blocks.
 final class CallLine: Sendable {
-  /// The connection was lost before the call was answered.
+  /// The connection ended before the call was answered.
   struct Lost: Error {
     let failure: ControlClient.Failure
     /// Whether the daemon may have received the call.
@@ -34,7 +34,7 @@ final class CallLine: Sendable {
   private let waker = Waker()
   private let state = Mutex(State())
 
-  /// Starts connecting in the background. Callers may make calls immediately.
+  /// Starts connecting in the background. Calls made in the meantime are queued.
   init(path: String, connecting: Duration) {
     WorkerThread(linger: 0).enqueue { self.run(path: path, connecting: connecting) }
   }
@@ -65,7 +65,7 @@ final class CallLine: Sendable {
 
   private func take(_ call: Call, _ continuation: Continuation) {
     let refusal: (any Error)? = state.withLock { state in
-      // Check here, because the task may have been cancelled before its continuation is registered.
+      // If the task was cancelled before the continuation was registered, `onCancel` found nothing to resume.
       if Task.isCancelled { return CancellationError() }
       if let end = state.end { return Lost(failure: end, wasSent: false) }
       state.queue.append(call)
@@ -96,7 +96,7 @@ final class CallLine: Sendable {
     }
   }
 
-  /// Sends calls and delivers their responses until this side closes the connection.
+  /// Sends calls and delivers their responses until `close` is called.
   private func serve(_ client: inout ControlClient) throws(ControlClient.Failure) {
     var begun: [JSON: Call] = [:]
     while true {
@@ -113,7 +113,7 @@ final class CallLine: Sendable {
       if state.withLock({ $0.isClosed }) { return }
       let response = try client.nextResponse(until: begun.values.map(\.deadline).min())
       if let response {
-        // An error with a null id concerns the whole connection, for example because there are too many connections.
+        // An error with a null id applies to the whole connection, for example when there are too many connections.
         if response.id.isNull, case .failure(let error) = response.outcome { throw .refused(error) }
         if let call = begun.removeValue(forKey: response.id) {
           finish(call.number, response.outcome.mapError { ControlClient.Failure.refused($0) })

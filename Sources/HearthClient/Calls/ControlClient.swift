@@ -18,9 +18,9 @@ package enum EitherResult<First, Second> {
 
 /// A connection to the daemon for use by one thread. A call blocks until its response arrives or its deadline passes.
 package struct ControlClient: ~Copyable {
-  /// Why a call failed. The description is one sentence for the user.
+  /// The reason why a call failed. The description is a message for the user.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Nothing listens on the socket, or the listener closed the connection immediately.
+    /// Nothing listens on the socket, or the socket does not exist.
     case noDaemon(path: String)
     case unreachable(path: String, reason: String)
     case forbidden(reason: String)
@@ -70,12 +70,11 @@ package struct ControlClient: ~Copyable {
   }
 
   package static let timeout: Duration = .seconds(60)
-  /// The maximum time to wait until the daemon accepts the connection. A running daemon accepts immediately.
+  /// The maximum time to establish a connection. A running daemon accepts connections immediately.
   package static let connectingTimeout: Duration = .seconds(5)
-  /// The longest line accepted from the daemon, in bytes. The limit is generous, because a daemon of the same user is
-  /// trusted.
+  /// The maximum length of a line from the daemon, in bytes. The limit is generous, because the daemon is trusted.
   private static let lineLimit = 256 << 20
-  /// The number of calls that the daemon accepts on a connection before the client must read a response.
+  /// The maximum number of calls to send before reading their responses.
   private static let sentAtOnce = 128
 
   package let timeout: Duration
@@ -89,8 +88,8 @@ package struct ControlClient: ~Copyable {
   private var early: [String: Response] = [:]
   private var begun: Set<String> = []
 
-  /// Connects within `connecting` and checks that the server runs as `user` (default: this process's user). Another
-  /// thread can interrupt a wait through `waker`.
+  /// Connects within `connecting` and checks that the server runs as `user` (default: this process's user). If `waker`
+  /// is set, it can interrupt the client while the client waits for messages.
   package init(
     path: String, user: UInt32 = getuid(), timeout: Duration = ControlClient.timeout,
     connecting: Duration = ControlClient.connectingTimeout, waker: Waker? = nil
@@ -264,7 +263,7 @@ package struct ControlClient: ~Copyable {
       if let notification = Notification(json: json) {
         notifications.append(notification)
       } else if let response = Response(json: json) {
-        // An error with a null id concerns the whole connection, for example because there are too many connections.
+        // An error with a null id applies to the whole connection, for example when there are too many connections.
         guard ids.contains(response.id) || response.id.isNull else {
           keep(response)
           continue
@@ -277,7 +276,7 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// Stores a response to a pending call for the next `response(to:within:)`.
+  /// Stores a response to a pending call until it is requested. Ignores responses to all other calls.
   private mutating func keep(_ response: Response) {
     if begun.contains(response.id.description) { early[response.id.description] = response }
   }

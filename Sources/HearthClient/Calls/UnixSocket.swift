@@ -1,20 +1,21 @@
 import Glibc
 import HearthControl
 
-/// A connected Unix stream socket that closes itself when it goes out of scope. Calls block until their deadline.
+/// A connected Unix stream socket that is closed when it goes out of scope. Operations block until they finish or their
+/// deadline passes.
 struct UnixSocket: ~Copyable {
   enum Failure: Error {
     case closed
     case timedOut
     case interrupted
-    /// The process at the other end runs as this user.
+    /// The process at the other end runs as a different user, whose ID is the associated value.
     case foreign(uid_t)
     /// This process is not allowed to create Unix sockets.
     case forbidden(Int32)
     case system(Int32)
   }
 
-  /// The size of a read in bytes, which is enough for most answers. A larger buffer would take longer to wipe.
+  /// The size of each read in bytes, enough for most answers. A larger buffer would take longer to wipe.
   private static let readSize = 8192
 
   private let descriptor: Int32
@@ -51,8 +52,8 @@ struct UnixSocket: ~Copyable {
     guard peer.user == expected else { throw .foreign(peer.user) }
   }
 
-  /// Sends all bytes. While it waits, passes incoming bytes to `framer`. Otherwise, if the daemon was also waiting to
-  /// write, both sides would wait forever.
+  /// Sends all bytes. Meanwhile, passes incoming bytes to `framer`, because both sides would wait forever if neither
+  /// read while the other was writing.
   func write(
     _ bytes: [UInt8], until deadline: ContinuousClock.Instant?, reading framer: inout LineFramer
   ) throws(Failure) {

@@ -1,13 +1,14 @@
 import Glibc
 
-/// Wakes a thread that is waiting for a socket. A waker from `init()` wakes the thread when another thread calls
-/// `wake`. A waker from `init(watching:)` wakes it when a file descriptor becomes readable.
+/// Wakes a thread that is waiting for a socket. A waker from `init()` wakes the thread when `wake` is called. A waker
+/// from `init(watching:)` wakes the thread when a file descriptor becomes readable.
 package final class Waker: Sendable {
-  /// A file descriptor that is readable while the thread should wake up.
+  /// The file descriptor to poll. It is readable when the thread should wake up.
   let descriptor: Int32
   private let other: Int32
 
-  /// Creates a waker. If the process has run out of file descriptors, the thread wakes only at its deadline.
+  /// Creates a waker. If the process has run out of file descriptors, `wake` has no effect and the thread sleeps until
+  /// its deadline.
   package init() {
     var ends: [Int32] = [-1, -1]
     _ = socketpair(
@@ -15,7 +16,7 @@ package final class Waker: Sendable {
     (descriptor, other) = (ends[0], ends[1])
   }
 
-  /// Watches `descriptor` and wakes when it becomes readable. Takes ownership of `descriptor` and closes it.
+  /// Creates a waker that wakes the thread when `descriptor` becomes readable. Takes ownership of `descriptor`.
   package init(watching descriptor: Int32) { (self.descriptor, other) = (descriptor, -1) }
 
   package var isWoken: Bool {
@@ -28,12 +29,12 @@ package final class Waker: Sendable {
   }
 
   package func wake() {
-    // Ignore a full buffer, because the thread has already been woken then.
+    // Ignore errors. If the buffer is full, the thread has already been woken.
     var byte: UInt8 = 0
     _ = send(other, &byte, 1, Int32(MSG_NOSIGNAL))
   }
 
-  /// Discards earlier calls of `wake`.
+  /// Discards earlier calls to `wake`.
   func rest() {
     var bytes: [UInt8] = Array(repeating: 0, count: 64)
     while read(descriptor, &bytes, bytes.count) > 0 {}

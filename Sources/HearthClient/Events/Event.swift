@@ -2,28 +2,28 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// An event that the daemon reports.
+  /// An event in a sequence of ``Events``.
   public enum Event: Sendable {
-    /// The complete state, which replaces all earlier state. Sent first, and again after an interruption or after
-    /// missed events.
+    /// The complete state, which replaces all earlier state. It is the first event, and it is repeated after the
+    /// connection was lost or events were dropped.
     case snapshot(sessions: [Session], outbox: Outbox)
     case sessionChanged(Session)
     case tokenRefreshed(account: String, fingerprint: String, previous: String, expiresAt: Time?)
-    /// The token is about to expire. Refreshing it keeps failing or, if `final`, is no longer possible.
+    /// The token expires soon. Refreshing it has failed so far or, if `final` is true, is not possible.
     case tokenExpiring(account: String, expiresAt: Time, final: Bool)
     case signedOut(account: String)
-    /// The item was queued, delivered, held or given up, or will be retried. Its `state` says which.
+    /// The item was queued, delivered or held, will be retried, or is dead. See ``Item/state``.
     case itemChanged(Item)
     case outboxPaused(account: String, reason: String)
     case outboxResumed(account: String)
     case configurationReloaded
     /// An event that this version does not know.
     case other(name: String)
-    /// The daemon is unreachable. The client reports this once and keeps trying to connect. After it has reconnected,
-    /// it sends a snapshot.
+    /// The daemon is unreachable. The sequence reports this once and keeps trying to connect. After reconnecting, it
+    /// continues with a snapshot.
     case unavailable(Failure)
 
-    /// Creates the event for a step. Returns `nil` for `events.closed`, because the next step is a new snapshot.
+    /// Returns `nil` for `events.closed`, because the next step is a new snapshot.
     init?(_ step: EventFollower.Step) {
       switch step {
       case .snapshot(let value):

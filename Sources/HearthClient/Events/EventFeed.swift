@@ -3,7 +3,7 @@ import HearthCore
 import HearthThreads
 import Synchronization
 
-/// Delivers events and reconnects when the daemon restarts. It waits on its own thread, so that no task blocks.
+/// Delivers events and reconnects when the daemon restarts. Waits on a dedicated thread, so that no task blocks.
 final class EventFeed: Sendable {
   fileprivate struct Connection: ~Copyable {
     var client: ControlClient

@@ -10,14 +10,14 @@ package struct EventFollower: Sendable {
     case notification(Notification)
   }
 
-  /// If no events arrive for this time, the follower checks that the daemon is still there.
+  /// The time without events after which the follower checks that the daemon still responds.
   private static let silence: Duration = .seconds(30)
 
   private let call: Subscribe
   private var subscription: String?
   private var seq = 0
-  /// Whether the subscription covers all events. The daemon numbers all events together, so a gap in the numbers means
-  /// that events were lost only if the subscription covers all of them.
+  /// Whether the subscription covers all accounts and topics. Only then does a gap in the sequence numbers mean that
+  /// events were lost, because the daemon uses one sequence for all events.
   private let getsEverything: Bool
 
   package init(_ call: Subscribe) {

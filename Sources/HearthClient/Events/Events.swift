@@ -2,14 +2,14 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// Returns a sequence of all events from now on: a snapshot, then each event in order. The sequence ends when the
-  /// task that reads it is cancelled.
+  /// Returns a sequence that starts with a snapshot and continues with each new event in order. The sequence ends when
+  /// the task that reads it is cancelled.
   ///
-  /// The sequence has its own connection and reconnects if the daemon restarts, with pauses of up to five seconds. If a
-  /// reader falls too far behind, events are dropped. In both cases a ``Event/snapshot(sessions:outbox:)`` follows, so
-  /// readers never keep outdated state.
+  /// The sequence has its own connection. If the daemon restarts, the sequence reconnects, with pauses of up to five
+  /// seconds between attempts. If a reader falls too far behind, events are dropped. In both cases, the sequence
+  /// continues with a ``Event/snapshot(sessions:outbox:)``, so readers never keep outdated state.
   ///
-  /// If `account` is set, the sequence contains only events of that account and of the daemon.
+  /// If `account` is set, the sequence contains only events of that account and events of the daemon itself.
   public func events(of account: String? = nil) -> Events {
     Events(socket: socket, timeout: timeout, account: account)
   }

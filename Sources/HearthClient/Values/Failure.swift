@@ -2,12 +2,12 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// Why a call failed. The description is one sentence for the user and contains no secrets.
+  /// The reason why a call failed. The description is a message for the user and contains no secrets.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-      /// Nothing listens on the socket, or the socket's path cannot be determined.
+      /// Nothing listens on the socket, or its path cannot be determined.
       case noDaemon
-      /// The socket cannot be used, for example because this process lacks the permission.
+      /// The socket cannot be used, for example because this process lacks permission.
       case unreachable
       /// The server runs as another user. Nothing was sent to it.
       case foreignServer
@@ -15,9 +15,9 @@ extension HearthClient {
       case timedOut
       /// The connection ended before the answer arrived. The daemon may have carried out the call.
       case disconnected
-      /// This version cannot parse the answer.
+      /// This version of the library cannot parse the answer.
       case notUnderstood
-      /// The daemon returned an error that this version does not know. See ``Failure/code``.
+      /// The daemon returned an error that this version of the library does not know. See ``Failure/code``.
       case unknown
 
       // The errors that JSON-RPC 2.0 defines (section 5.1).
@@ -27,7 +27,7 @@ extension HearthClient {
       case unauthenticated
       /// The session has ended and the user has to sign in again, or another user signed in during the request (1002).
       case reauthRequired
-      /// The account is locked, or its credential cannot be read at the moment (1003).
+      /// The account is locked, or its credential cannot currently be read (1003).
       case locked
       /// A new token is needed, but the provider is unavailable or the account's configuration must be fixed (1004).
       /// See ``Failure/retryAfter``.

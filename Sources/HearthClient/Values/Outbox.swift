@@ -18,7 +18,7 @@ extension HearthClient {
       case pending, inFlight
       /// The item will be sent at ``Item/nextAttemptAt``.
       case waiting
-      /// The item needs attention. See ``Item/reason``.
+      /// The item is not sent until the cause is resolved. See ``Item/reason``.
       case held
       case delivered
       /// Hearth has given up on the item. See ``Item/reason``.
@@ -52,7 +52,7 @@ extension HearthClient {
     public var state: State { State(value.state) }
     /// The reason why the item is held or dead, as one word such as `needsReview` or `rejected`.
     public var reason: String? { value.reason?.rawValue }
-    /// The number of times that the item has been sent.
+    /// The number of attempts that count towards `max_attempts`. Attempts that did not reach the API do not count.
     public var attempts: Int { value.attempts }
     public var nextAttemptAt: Time? { value.nextAttemptAt.map(Time.init) }
     /// The status of the API's last answer, or `nil` if the API has not answered.
@@ -75,8 +75,8 @@ extension HearthClient {
     /// Whether sending is paused. See ``pausedReason``.
     public var isPaused: Bool { value.isPaused }
     public var pausedReason: String? { value.pausedReason }
-    /// The reason why the daemon cannot write to the outbox, as a sentence for the user. The daemon sends nothing until
-    /// it can write again.
+    /// Why the daemon cannot write to the outbox, as a sentence for the user, or `nil` if it can. The daemon sends
+    /// nothing until it can write again.
     public var error: String? { value.trouble }
     public var description: String {
       let pause = isPaused ? ", paused\(pausedReason.map { ": \($0)" } ?? "")" : ""

@@ -6,7 +6,8 @@ extension HearthClient {
   public struct Request: Hashable, Sendable {
     public var method: String
     public var url: String
-    /// Header fields. The daemon sets some of them itself, including `Authorization`, `Host` and `Content-Length`.
+    /// Header fields. Must not include fields that the daemon sets, such as `Authorization`, `Host` and
+    /// `Content-Length`.
     public var headers: [String: String]
     public var body: [UInt8]
 
@@ -27,8 +28,8 @@ extension HearthClient {
     /// Header fields in the order received. A name may occur more than once.
     public var headers: [(name: String, value: String)] { value.headers.map { ($0.name, $0.value) } }
     public var body: [UInt8] { value.body }
-    /// The age of the cached response if the API failed and the daemon returned a cached response, or `nil` if the API
-    /// answered this call.
+    /// The age of the cached response that the daemon returned because the API failed, or `nil` if the API answered
+    /// this call.
     public var age: Duration? { value.age }
   }
   /// What an API requires in addition to a fresh token: a stronger or more recent sign-in (RFC 9470), certain claims,

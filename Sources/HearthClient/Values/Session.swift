@@ -6,7 +6,7 @@ extension HearthClient {
     public enum State: String, Hashable, Sendable, CaseIterable {
       /// The daemon has not read the credential yet.
       case hydrating
-      /// The account may have a credential, but Hearth cannot use it at the moment.
+      /// The account may have a credential, but Hearth cannot currently use it.
       case locked
       /// The account is not signed in.
       case unauthenticated
@@ -44,10 +44,10 @@ extension HearthClient {
 
     public var account: String { value.account.description }
     public var state: State { State(value.state) }
-    /// The reason why the session is locked, has ended or was signed out, as one word such as `lockedByUser` or
-    /// `refreshTokenRejected`.
+    /// The reason why the session is locked or nobody is signed in, as one word such as `lockedByUser` or
+    /// `refreshTokenRejected`. `nil` in all other states.
     public var reason: String? { value.state.reason }
-    /// The state and the next step, as one sentence for the user.
+    /// A message for the user about the state and the next step.
     public var message: String { value.message }
     /// The action that the user can take, or `nil` if no action is needed.
     public var action: Action? { value.action.map(Action.init) }
