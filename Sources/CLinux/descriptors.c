@@ -34,7 +34,7 @@ int hearth_count_free_descriptors(int most) {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t spare_returned = PTHREAD_COND_INITIALIZER;
-/// The descriptor that spare ones are copies of. It is never closed, and -1 if no spare ones are kept.
+/// The descriptor that the spares duplicate, which is never closed, or -1 until spares are reserved.
 static int original = -1;
 static int spares[wanted_spares];
 static int spare_count;
@@ -57,7 +57,7 @@ int hearth_keep_spare_descriptors(void) {
   return result;
 }
 
-/// Closes a spare descriptor, so that something else can be opened. Returns 0 if none became available in time.
+/// Closes a spare descriptor, so that another file can be opened. Returns 0 if no spare becomes available in time.
 static int give_up_spare(void) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
@@ -79,7 +79,7 @@ int hearth_open_file(const char *path, int flags, mode_t mode) {
     if (descriptor >= 0) return descriptor;
     int reason = errno;
     if (reason != EMFILE && reason != ENFILE) return -1;
-    // Another thread may take the descriptor that becomes free. Then the next one is given up.
+    // Another thread may take the descriptor that becomes free. If so, give up another spare.
     if (!give_up_spare()) {
       errno = reason;
       return -1;
@@ -101,7 +101,7 @@ int hearth_identify_file(int folder, const char *name, int flags, unsigned long 
 int hearth_close_file(int descriptor) {
   pthread_mutex_lock(&mutex);
   int is_missing = original >= 0 && spare_count < wanted_spares;
-  // In one step, so that nobody else can take the number in between (dup(2)).
+  // Use dup3 instead of close and dup, so that no other thread can take the number in between (dup(2)).
   if (is_missing && dup3(original, descriptor, O_CLOEXEC) == descriptor) {
     spares[spare_count++] = descriptor;
     pthread_cond_signal(&spare_returned);

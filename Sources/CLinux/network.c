@@ -76,7 +76,7 @@ int hearth_find_tcp_socket(
     char bytes[8192];
   } answer;
   ssize_t count = -1;
-  // The kernel has already answered when send returns.
+  // Do not wait, because the kernel has already answered when send returns.
   if (send(descriptor, &request, sizeof request, 0) >= 0) count = recv(descriptor, &answer, sizeof answer, MSG_DONTWAIT);
   int reason = errno;
   close(descriptor);
@@ -85,7 +85,7 @@ int hearth_find_tcp_socket(
   errno = ENOENT;
   if (!NLMSG_OK(&answer.header, (size_t)count) || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return -1;
   const struct inet_diag_msg *found = NLMSG_DATA(&answer.header);
-  // If there is no such connection, the kernel reports the listener at the source.
+  // If there is no such connection, the kernel may instead return a socket that listens on the source.
   if (found->id.idiag_dport != request.body.id.idiag_dport) return -1;
   *user = found->idiag_uid;
   *inode = found->idiag_inode;

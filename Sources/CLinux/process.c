@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Ends the program with one sentence if /proc is not mounted. It has the highest priority that a program may use,
-// because Swift's own start asks /proc for the program's path, and aborts without an answer.
+// Ends the program with a clear message if /proc is not mounted. Swift's runtime reads the program's path from /proc
+// when it starts and aborts if that fails, so this constructor has the highest priority available to programs.
 __attribute__((constructor(101))) static void require_proc(void) {
   if (access("/proc/self/cmdline", F_OK) == 0) return;
   fprintf(stderr, "%s needs /proc, which is not mounted here: mount it, with \"mount -t proc proc /proc\".\n",

@@ -18,19 +18,20 @@ int hearth_wipes_memory(void) { return 0; }
 #include <string.h>
 #include <unistd.h>
 
-// The C library's own functions, under the names that it provides for programs that replace the public ones.
+// The C library's own functions. It exports them under these names for programs that replace malloc.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *block);
 
-/// The second name of malloc_usable_size(3), which only the static C library has. NULL in a program that loads the
-/// library.
+/// Another name of malloc_usable_size(3), which only the static C library provides. NULL in a dynamically linked
+/// program.
 extern size_t __malloc_usable_size(void *block) __attribute__((weak));
 
-/// The C library's malloc_usable_size(3). In a dynamic program it is taken from the library itself, since a preloaded
-/// allocator may have its own for its own blocks. Nothing is wiped before it is known: no secret exists that early.
+/// The C library's malloc_usable_size(3). A dynamically linked program gets it from the library itself, because a
+/// preloaded allocator may replace the public function with one for its own blocks. Until it is known, nothing is
+/// wiped. No secrets exist that early.
 static size_t (*usable_size)(void *block) = __malloc_usable_size;
 
 __attribute__((constructor)) static void find_usable_size(void) {
@@ -41,14 +42,13 @@ __attribute__((constructor)) static void find_usable_size(void) {
 
 static void wipe(void *block, size_t size) {
   memset(block, 0, size);
-  // The compiler must not drop writes to memory that nobody reads before it is freed.
+  // Keep the compiler from removing the memset, whose result is never read.
   __asm__ volatile("" : : "r"(block) : "memory");
 }
 
 void free(void *block) {
   if (block == NULL) return;
-  // All of the block and not only the requested size, because the owner may have used what malloc_usable_size(3)
-  // reports.
+  // Wipe the whole block, because its owner may have used all bytes that malloc_usable_size(3) reports.
   if (usable_size != NULL) wipe(block, usable_size(block));
   __libc_free(block);
 }
@@ -64,7 +64,7 @@ void *realloc(void *block, size_t size) {
     return NULL;
   }
   size_t old_size = usable_size(block);
-  // A block that becomes a little smaller stays in place. The C library would not wipe the rest either.
+  // Keep a block in place if at least half of it is still needed. The rest is wiped when the block is freed.
   if (size <= old_size && size >= old_size / 2) return block;
   void *moved = __libc_malloc(size);
   if (moved == NULL) return NULL;
@@ -114,7 +114,7 @@ size_t malloc_usable_size(void *block) {
 
 int hearth_wipes_memory(void) {
   if (usable_size == NULL) return 0;
-  // In a static program nothing can be preloaded.
+  // Nothing can be preloaded into a static program.
   return usable_size == __malloc_usable_size || dlsym(RTLD_DEFAULT, "free") == (void *)free;
 }
 

@@ -2,16 +2,17 @@
 
 #include <sys/socket.h>
 
-/// Returns a socket on which the kernel reports changes of links, addresses and routes (rtnetlink(7)), or -1 with errno
-/// if there is none.
+/// Opens a socket on which the kernel reports changes of links, addresses and routes (rtnetlink(7)). Returns -1 and
+/// sets errno on failure.
 int hearth_open_route_socket(void);
 
-/// Requests everything that exists now. `type` is RTM_GETLINK, RTM_GETADDR or RTM_GETROUTE. Only one request at a time;
-/// each is answered by messages that end with NLMSG_DONE. Returns 0, or -1 with errno.
+/// Requests a list of all existing links, addresses or routes. `type` is RTM_GETLINK, RTM_GETADDR or RTM_GETROUTE. Each
+/// list ends with NLMSG_DONE and must be read completely before the next request. Returns 0, or -1 with errno.
 int hearth_ask_for_routes(int descriptor, unsigned short type);
 
-/// Asks the kernel for the TCP socket of this machine that is connected from `source` to `target`, which are both IPv4
-/// or both IPv6 addresses (sock_diag(7)). Returns 0 with its user and its inode, which is 0 if no process has it open
-/// any more, or -1 with errno: ENOENT both if there is none and if the kernel does not answer such questions.
+/// Finds the TCP socket on this machine that is connected from `source` to `target` (sock_diag(7)). Both addresses must
+/// be IPv4 or both IPv6. Returns 0 and sets the socket's user and inode. The inode is 0 if no process has the socket
+/// open. Returns -1 with errno on failure: ENOENT if there is no such socket or the kernel does not support such
+/// queries.
 int hearth_find_tcp_socket(
     const struct sockaddr *source, const struct sockaddr *target, unsigned int *user, unsigned int *inode);

@@ -6,53 +6,54 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 
-/// Protects the memory of this process from core dumps and from other processes. With `of_programs_too`, programs
-/// started from here leave no core dumps either. Returns 0, or -1 with errno.
+/// Protects this process's memory from core dumps and from other processes. If `of_programs_too` is set, programs
+/// started by this process do not leave core dumps either. Returns 0, or -1 with errno.
 int hearth_forbid_dumps(int of_programs_too);
 
-/// Returns 1 if the process may be dumped or traced by its own user, else 0, or -1 with errno.
+/// Returns this process's dumpable flag, which also controls tracing (prctl(2), PR_GET_DUMPABLE), or -1 with errno.
 int hearth_is_dumpable(void);
 
-/// Prevents programs started from here from gaining privileges by set-user-ID and the like. Returns 0, or -1 with
-/// errno.
+/// Prevents programs started by this process from gaining privileges, for example through set-user-ID. Returns 0, or -1
+/// with errno.
 int hearth_forbid_new_privileges(void);
 
-/// Gives freed memory back to the system (malloc_trim(3)).
+/// Returns unused heap memory to the system (malloc_trim(3)).
 void hearth_trim_heap(void);
 
-/// Returns how many more threads this process could have at once now, counted up to `most`.
+/// Returns the number of threads that this process can still create, up to `most` and at most 64.
 int hearth_count_free_threads(int most);
 
-/// Raises the soft limit of open descriptors to the hard one (getrlimit(2), RLIMIT_NOFILE), if that is allowed. Returns
-/// the soft limit that applies now.
+/// Raises the soft limit for file descriptors to the hard limit (getrlimit(2), RLIMIT_NOFILE). Returns the resulting
+/// soft limit, which is unchanged if raising it fails, or 0 if the limit cannot be read.
 unsigned long hearth_raise_descriptor_limit(void);
 
-/// Returns how many more descriptors this process could open now, counted up to `most`.
+/// Returns the number of file descriptors that this process can still open, up to `most` and at most 256.
 int hearth_count_free_descriptors(int most);
 
-/// Reserves some descriptors for files that must be opened even if no other can be. Must be called once. Returns 0, or
-/// -1 with errno.
+/// Reserves spare descriptors for files that must be opened even if the process has run out of descriptors. Must be
+/// called once. Returns 0, or -1 with errno.
 int hearth_keep_spare_descriptors(void);
 
-/// Like open(2), but uses one of the spare descriptors if there is no other (EMFILE, ENFILE). If all of them are in
-/// use, waits for one for up to 5 s. The descriptor must be closed with `hearth_close_file`.
+/// Like open(2), but uses a spare descriptor if no other descriptor is free (EMFILE, ENFILE). If all spares are in use,
+/// waits up to 5 s for one. The descriptor must be closed with `hearth_close_file`.
 int hearth_open_file(const char *path, int flags, mode_t mode);
 
-/// Like close(2), but makes the descriptor a spare one again if one of those is missing.
+/// Like close(2), but keeps the descriptor as a spare if any spares are in use.
 int hearth_close_file(int descriptor);
 
-/// Tells apart all files that ever had the same name (statx(2)): by device, inode and time of birth, which is 0 if the
-/// file system does not store it. With an empty name, it identifies `folder` itself. `flags` are those of statx(2).
-/// Returns 0, or -1 with errno.
+/// Identifies a file by its device, inode and birth time (statx(2)), so that it can be distinguished from any earlier
+/// file at the same path. The birth time is 0 if the file system does not record it. If `name` is empty, identifies
+/// `folder` itself. `flags` are those of statx(2). Returns 0, or -1 with errno.
 int hearth_identify_file(int folder, const char *name, int flags, unsigned long long identity[3]);
 
-/// fork(2), for a process without other threads.
+/// Like fork(2), which Swift cannot call. The process must not have other threads.
 pid_t hearth_fork(void);
 
-/// Returns a descriptor that becomes readable when the process has ended (pidfd_open(2)), or -1 with errno.
+/// Returns a descriptor that becomes readable when the process ends (pidfd_open(2)), or -1 with errno.
 int hearth_watch_process(pid_t process);
 
-/// Closes all descriptors from `first` in a program that is started (posix_spawn(3)). Returns 0, or an error number.
+/// Makes a program that is about to be started close all descriptors from `first` upwards (posix_spawn(3)). Returns 0,
+/// or an error number.
 int hearth_close_from(posix_spawn_file_actions_t *actions, int first);
 
 #endif

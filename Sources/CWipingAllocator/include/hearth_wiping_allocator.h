@@ -1,11 +1,12 @@
 #ifndef HEARTH_WIPING_ALLOCATOR_H
 #define HEARTH_WIPING_ALLOCATOR_H
 
-/// Linked into a program, this target replaces the family of malloc(3) for the program's own code and for every shared
-/// library that it loads (glibc manual, "Replacing malloc"). The C library still allocates the blocks, but they are
-/// overwritten with zeros before they are freed, so that freed memory cannot be read, whichever library held the copy.
+/// This target replaces malloc(3) and related functions for the program that links it and for every shared library that
+/// the program loads (glibc manual, "Replacing malloc"). The C library still allocates the blocks, but they are
+/// overwritten with zeros before they are freed, so that secrets cannot be read from freed memory.
 ///
-/// Returns 1 if `free` of this process is the one that wipes, else 0: under a sanitizer, which has its own functions.
+/// Returns 1 if this process's `free` wipes memory, otherwise 0, for example under a sanitizer or if a preloaded
+/// library replaces `free`.
 int hearth_wipes_memory(void);
 
 #endif
