@@ -10,7 +10,7 @@ package enum Incoming: Hashable, Sendable {
 
   package enum Call: Hashable, Sendable {
     case request(Request)
-    /// An invalid call, answered with this id. An invalid notification has no id and is not answered.
+    /// An invalid call, answered with this id. If the id is `nil`, the call is a notification and is not answered.
     case invalid(id: JSON?, RPCError)
   }
 
@@ -52,7 +52,7 @@ extension Incoming.Call {
       self = .invalid(id: .null, .invalidRequest("An id must be a string, a number or null."))
       return
     }
-    // The response repeats the request's id if it is readable (section 5).
+    // The response contains the request's id if it could be read (section 5).
     func invalid(_ message: String) -> Self { .invalid(id: id ?? .null, .invalidRequest(message)) }
 
     guard object["jsonrpc"] == "2.0" else {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Splits a byte stream into lines. Wipes lines after returning them, because they may contain tokens.
+/// Splits a byte stream into lines. Wipes its own copy of each returned line, because lines may contain tokens.
 package struct LineFramer: Sendable {
   /// A line exceeds the limit. The rest of the stream cannot be read.
   package struct LineTooLong: Error, Hashable, Sendable {}
@@ -10,7 +10,7 @@ package struct LineFramer: Sendable {
   private var buffer: [UInt8] = []
   /// The position of the next line in `buffer`.
   private var start = 0
-  /// The number of bytes that have been searched for a newline without success.
+  /// The position in `buffer` at which to continue searching for a newline.
   private var scanned = 0
 
   package init(limit: Int) { self.limit = limit }

@@ -3,7 +3,7 @@ package import HearthCore
 /// A JSON-RPC error object (JSON-RPC 2.0, section 5.1).
 package struct RPCError: Error, Hashable, Sendable {
   package let code: Int
-  /// One sentence for the user, without secrets.
+  /// A message for the user, without secrets.
   package let message: String
   package let data: JSONObject?
 
@@ -11,8 +11,8 @@ package struct RPCError: Error, Hashable, Sendable {
     (self.code, self.message, self.data) = (code, message, data)
   }
 
-  /// Creates an error with the `data` that the contract requires (section 5). `isRetryable` overrides the kind's
-  /// default.
+  /// Creates an error with the `data` that the contract requires (section 5). `isRetryable` overrides the default of
+  /// the kind.
   package init(
     _ kind: Kind, account: AccountName? = nil, message: String, action: SessionState.Action? = nil,
     retryAfterSeconds: Int? = nil, isRetryable: Bool? = nil
@@ -85,7 +85,7 @@ extension RPCError {
 
   package static func overloaded(_ message: String) -> RPCError { RPCError(.overloaded, message: message) }
 
-  /// Creates the error for an unknown account. Sanitizes `name`, because the caller may have sent an invalid name.
+  /// Creates the error for an unknown account. Sanitizes `name`, because it may not be a valid account name.
   package static func unknownAccount(_ name: String) -> RPCError {
     RPCError(.unknownAccount, message: Failure.unknownAccount(name))
       .with("account", .string(name.shown(limit: String.quotedNameLength)))

@@ -23,7 +23,7 @@ extension ControlMethod {
     self = try reader.read(Self.parameters)
   }
 
-  /// The parameters to send. Parameters with their default values are omitted.
+  /// The parameters to send, without those that are null.
   package var params: JSONObject {
     let members = Self.parameters.object(self, at: Timestamp(milliseconds: 0)).members
     return JSONObject(members.filter { !$0.value.isNull })
@@ -32,10 +32,10 @@ extension ControlMethod {
 
 package struct MethodDeclaration<Result: WireValue>: Sendable {
   package let name: String
-  /// One sentence that says what the method does.
+  /// What the method does, for `rpc.discover` and the help of hearthctl.
   package let summary: String
-  /// Whether the method changes nothing. If the client disconnects before a call to such a method starts, the daemon
-  /// drops the call.
+  /// Whether the method changes nothing. If the client disconnects before such a call starts, the daemon drops the
+  /// call.
   package let isReadOnly: Bool
   /// The errors that the method may return, in addition to `RPCError.Kind.ofEveryCall`.
   package let errors: [RPCError.Kind]

@@ -8,9 +8,9 @@ package struct GetInfo: ParameterlessMethod {
 }
 
 /// Returns metrics of the daemon and its sessions. Counters start at zero when the daemon starts
-/// (`hearth_start_time_seconds`), as Prometheus expects. There are two exceptions: the number of sessions that ended
-/// without the user signing out, and the time from the end of a session to the next sign-in. These metrics survive
-/// restarts, because users ask about them after a reboot.
+/// (`hearth_start_time_seconds`), as Prometheus expects. Two metrics survive restarts, because users ask about them
+/// after a reboot: the number of sessions that ended without a sign-out, and the time from the end of a session to the
+/// next sign-in.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(
     "daemon.getMetrics", "Return the daemon's metrics, as JSON or as OpenMetrics text.", isReadOnly: true)

@@ -18,8 +18,8 @@ extension ExportPage: TimelessWireValue {
     .optional("cursor", \.cursor, .text), make: ExportPage.init)
 }
 
-/// Imports exported items. Each item still belongs to its user. If a different user is signed in, the item is held
-/// until its own user signs in. Items with an existing id or idempotency key are skipped.
+/// Imports exported items. An item still belongs to its original user and is held while a different user is signed in.
+/// Items with an existing id or idempotency key are skipped.
 package struct ImportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ImportReceipt>(
     "outbox.import", "Queue exported items atomically.", errors: Enqueue.errors)
@@ -32,8 +32,8 @@ package struct ImportItems: ControlMethod {
   package let items: [ExportedItem]
   /// Whether to store nothing and only report what would be stored.
   package let isDryRun: Bool
-  /// The number of items that earlier calls of this dry run would have stored. The daemon needs this number because the
-  /// outbox's limits apply to the whole import, not to each call.
+  /// The number of items that earlier calls of this dry run would have stored, because the outbox's limits apply to the
+  /// whole import. `bytesBefore` is their size.
   package let itemsBefore: Int
   package let bytesBefore: Int
 

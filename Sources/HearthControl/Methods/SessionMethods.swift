@@ -15,7 +15,7 @@ package struct GetSession: AccountMethod {
   package init(_ account: AccountName) { self.account = account }
 }
 
-/// Chooses an account for a program that did not specify an account.
+/// Chooses an account for a program that did not specify one.
 package struct ChooseAccount: ControlMethod {
   package static let declaration = MethodDeclaration<ChosenAccount>(
     "session.choose", "Return the account that the configuration selects for a URL or directory, and why.",
@@ -32,8 +32,7 @@ package struct ChooseAccount: ControlMethod {
   package init(url: String?, directories: [String]) { (self.url, self.directories) = (url, directories) }
 }
 
-/// The account that the configuration selects. If it selects no account and there are several, everything except
-/// `accounts` is `nil`.
+/// The account that the configuration selects. If it does not select any, everything except `accounts` is `nil`.
 package struct ChosenAccount: TimelessWireValue {
   package static let fields = Fields<ChosenAccount>(
     .optional("account", \.account, .account), .optional("reason", \.reason, .choice),
@@ -127,7 +126,7 @@ package struct GivenToken: TimelessWireValue {
     self.names = names
   }
 
-  /// The token together with the user's names. Most clients do not need the names.
+  /// The token with the user's names, which most clients do not need.
   package var withNames: GivenToken {
     var token = self
     token.names = bearer.userNames
@@ -185,8 +184,8 @@ package struct LockSessions: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// Removes the user's lock. If there is a `passphrase`, also opens the credential that it seals. If `protection` is
-/// `"passphrase"` and nothing is sealed yet, the passphrase is set for the first sign-in.
+/// Removes the user's lock. If `passphrase` is set, also unseals the credential. If `protection` is `"passphrase"` and
+/// nothing is sealed yet, the passphrase is set for the first sign-in.
 package struct UnlockSessions: ControlMethod {
   package static let declaration = MethodDeclaration<Sessions>(
     "session.unlock", "Remove the user's lock, and unseal a credential that is protected by a passphrase.",

@@ -126,7 +126,7 @@ package struct CancelSignIn: TextMethod {
   package init(_ text: String) { self.text = text }
 }
 
-/// Completes a sign-in in a browser on another machine. The user copies the URL that the provider redirected the
+/// Completes a sign-in whose browser runs on another machine. The user copies the URL that the provider redirected the
 /// browser to.
 package struct CompleteSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<Empty>(

@@ -40,7 +40,7 @@ package struct SignedOut: WireValue {
   /// 2).
   package enum EndSession: Hashable, Sendable {
     case url(String)
-    /// There is no such page. The associated sentence says why.
+    /// There is no such page. The associated value is a sentence that says why.
     case missing(String)
   }
 

@@ -62,7 +62,7 @@ package struct WrittenPiece: TimelessWireValue {
   package static let fields = Fields<WrittenPiece>(.optional("next", \.next, .count), make: Self.init)
 
   /// The offset at which the next piece must start, in bytes. It is 0 if the client must send the body again, and `nil`
-  /// if the API does not need more of the body.
+  /// if the API needs no more of the body.
   package let next: Int?
 
   package init(next: Int?) { self.next = next }

@@ -1,25 +1,26 @@
-/// A number that identifies a client's connection. Numbers are not reused while the daemon is running.
+/// Identifies a client's connection. Numbers are not reused while the daemon is running.
 package struct ConnectionID: Hashable, Sendable {
   package let number: UInt64
 
   package init(_ number: UInt64) { self.number = number }
 }
 
-/// Answers the calls of all connections. The server implements the wire format. The handler implements the methods.
+/// Implements the protocol's methods for all connections. The server implements the wire format.
 package protocol ControlHandler: Sendable {
   /// Handles a call. Calls on one connection run concurrently and are cancelled if the connection is lost or the daemon
   /// stops. If the call is a notification (`request.id` is `nil`), its result is discarded, but the response's `start`
   /// is still called.
   func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse
 
-  /// Returns the result if it is available without waiting, or `nil` if the call must go to `handle`. Must not block.
+  /// Returns the result if it is available immediately, or `nil` if the call must be passed to `handle`. Must not
+  /// block.
   func resultAtOnce(of request: Request) -> JSON?
 
   /// Returns whether the call changes nothing. Such a call can be dropped if its client has disconnected.
   func isReadOnly(_ request: Request) -> Bool
 
-  /// Called for each call that is refused without being handled. `request` is `nil` if the call could not be parsed.
-  /// Must not block.
+  /// Called when a call is refused before it reaches `handle`. `request` is `nil` if the call could not be parsed. Must
+  /// not block.
   func refused(_ request: Request?, _ error: RPCError)
 
   /// Called once per connection, before its first call. Must not block.
@@ -59,8 +60,8 @@ package protocol ControlPeer: Sendable {
 
 /// Sends the notifications of one subscription. Never blocks and can be used from any thread.
 package protocol NotificationSink: Sendable {
-  /// The number of lines that the client's socket has not accepted yet. After the connection is closed, the number no
-  /// longer decreases. A sender that stops at a limit therefore stops sending.
+  /// The number of lines that the client's socket has not accepted yet. After the connection is closed, the number does
+  /// not decrease, so a sender that waits for it to fall below a limit stops sending.
   var pending: Int { get }
 
   /// Queues lines, or drops them if the connection is closed. The lines are pending until the socket has accepted all

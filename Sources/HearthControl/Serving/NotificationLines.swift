@@ -16,7 +16,7 @@ package struct NotificationLines: Sendable {
   }
 }
 
-/// A notification for many subscribers. Everything except the name of the subscription is encoded only once.
+/// A notification for many subscribers, encoded once except for the name of the subscription.
 package struct SharedNotification: Sendable {
   private let beforeName: [UInt8]
   private let afterName: [UInt8]

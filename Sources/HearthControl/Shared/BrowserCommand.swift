@@ -4,9 +4,8 @@ import HearthCore
 /// be run. Commands are split at spaces without quoting. The URL replaces `%s` or is appended, as in xdg-open(1) and
 /// Python's webbrowser.
 package enum BrowserCommand {
-  /// Returns the command lines to try, in order. If `$BROWSER` does not contain a command, returns xdg-open. If the URL
-  /// is not a web page, returns an empty array. Such a URL may be untrusted, and openers run programs for other
-  /// schemes.
+  /// Returns the command lines to try, in order: those in `$BROWSER`, or else xdg-open. If the URL is not a web page,
+  /// returns an empty array, because the URL may be untrusted and openers run programs for other schemes.
   package static func lines(_ variable: String?, for url: String) -> [[String]] {
     guard isPage(url) else { return [] }
     let named = commands(variable).map { words in

@@ -6,8 +6,8 @@ package struct EnvironmentPaths: Hashable, Sendable {
   package let home: String?
   package let namedConfiguration: String?
   private let configurationFolder: String?
-  /// The state folder, or `nil` without a home directory. `$STATE_DIRECTORY` is ignored, because its path depends on
-  /// systemd's version.
+  /// The state folder, or `nil` if no variable determines it. `$STATE_DIRECTORY` is ignored, because its path depends
+  /// on systemd's version.
   package let state: String?
   /// The path of the daemon's socket if systemd does not pass a socket.
   package let socket: String?

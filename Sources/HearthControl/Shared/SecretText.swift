@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// Extracts one secret from a file or from standard input. Accepts several formats, because users create such files in
-/// various editors or reuse the files of other tools.
+/// Extracts one secret from the content of a file or standard input. Accepts several formats, because users create such
+/// files in various editors or reuse the files of other tools.
 package enum SecretText {
   /// The kind of secret to look for in JSON.
   package enum Kind: Sendable {
@@ -9,20 +9,20 @@ package enum SecretText {
 
     fileprivate var names: [String] {
       switch self {
-      // Google, RFC 7591 and most others use the first name. Azure and Spring use the second name.
+      // Azure and Spring use the second name. Google, RFC 7591 and most others use the first.
       case .clientSecret: ["client_secret", "clientSecret"]
       case .refreshToken: ["refresh_token", "refreshToken"]
       }
     }
   }
 
-  /// The reason why no secret was found, worded to follow the file's name. It does not quote the file.
+  /// The reason why no secret was found, as a phrase to follow the file's name. It does not quote the file.
   package struct Refusal: Error, Hashable {
     package let reason: String
   }
 
-  /// Returns the secret without a byte order mark and trailing newlines. If the text is JSON, returns the only secret
-  /// of this kind in it.
+  /// Returns the secret without a byte order mark or trailing newlines. If the text is JSON, returns the only secret of
+  /// this kind in it.
   package static func secret(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> Secret {
     guard !ByteOrderMark.saysUTF16(bytes) else { throw Refusal(reason: "is UTF-16 text and must be saved as UTF-8") }
     let bytes = ByteOrderMark.removed(from: bytes)

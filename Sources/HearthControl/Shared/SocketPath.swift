@@ -48,7 +48,7 @@ package enum SocketPath {
 /// The credentials of the process at the other end of a Unix socket: `struct ucred` from SO_PEERCRED (unix(7)). Client
 /// and server accept only processes of their own user.
 ///
-/// For a server, these are the credentials of the process that called listen(2), which may be systemd.
+/// A client sees the credentials of the process that called listen(2), which may be systemd instead of the daemon.
 package struct PeerCredentials: Sendable, CustomStringConvertible {
   package let process: pid_t
   package let user: uid_t

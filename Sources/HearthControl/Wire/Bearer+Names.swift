@@ -1,12 +1,11 @@
 package import HearthCore
 
 extension Bearer {
-  /// The claims that contain names users recognize as their own. OpenID Connect Core (section 5.1), Microsoft and
-  /// Amazon define them.
+  /// Claims with names that users recognize, as defined by OpenID Connect Core (section 5.1), Microsoft and Amazon.
   private static let claims = ["email", "preferred_username", "upn", "username", "cognito:username"]
 
-  /// The user's email addresses and names, from those tokens of the grant that are JWTs. The subject is not included,
-  /// because most providers use an opaque ID that users do not recognize.
+  /// The user's email addresses and names, from those of the grant's tokens that are JWTs. The subject is not included,
+  /// because most providers use an opaque ID.
   package var userNames: [String] {
     var names: [String] = []
     for secret in secrets {

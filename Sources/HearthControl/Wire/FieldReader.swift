@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Reads the members of an object. Continues after an error, so that the most important error can be reported.
+/// Reads the members of an object. Continues after an error to find the most important one.
 struct FieldReader {
   /// The kinds of errors, from most to least important.
   enum Rank: Int {

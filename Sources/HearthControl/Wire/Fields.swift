@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The members of an object on the wire, in order. They define how a `Whole` is both written and read.
+/// The members of an object on the wire, in order. They define both how a `Whole` is written and how it is read.
 package struct Fields<Whole>: Sendable {
   package let names: [String]
   let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
@@ -96,8 +96,7 @@ extension Field {
       read: { $0.optional(name, type) ?? fallback }, write: required(name, get, type).write)
   }
 
-  /// Returns a field that may be missing and then has the value `fallback`. The member is not written if its value is
-  /// `fallback`.
+  /// Returns a field like `optional(_:_:_:default:)`, but the member is not written if its value is `fallback`.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, omitting fallback: Value
   ) -> Field where Value: Equatable & Sendable {

@@ -5,7 +5,8 @@ package struct WireType<Value>: Sendable {
   let schema: JSONSchema
   /// Reads the value of the named member, or records an error and returns `nil`.
   let read: @Sendable (JSON, _ name: String, inout FieldReader) -> Value?
-  /// Writes a value. The timestamp is the time of the answer, for relative values.
+  /// Writes a value. The timestamp is the time of the answer, which some values, such as remaining lifetimes, depend
+  /// on.
   let write: @Sendable (Value, Timestamp) -> JSON
 
   init(
@@ -15,7 +16,7 @@ package struct WireType<Value>: Sendable {
     (self.schema, self.read, self.write) = (schema, read, write)
   }
 
-  /// Creates a type. `form` is the error for values that cannot be read, such as "must be a string".
+  /// Creates a type. `form` is the error message for values that cannot be read, such as "must be a string".
   init(
     _ form: String, _ schema: JSONSchema, read: @escaping @Sendable (JSON) -> Value?,
     write: @escaping @Sendable (Value) -> JSON
@@ -29,8 +30,8 @@ package struct WireType<Value>: Sendable {
     }
   }
 
-  /// Returns a type for values converted from this type. `form` is the error if `to` returns `nil`. `schema` is a more
-  /// precise schema, if there is one.
+  /// Returns a type whose values are converted from this type's values. `form` is the error message if `to` returns
+  /// `nil`. `schema` is a more precise schema, if there is one.
   func mapped<Other>(
     _ form: @autoclosure @escaping @Sendable () -> String, _ schema: JSONSchema? = nil,
     to: @escaping @Sendable (Value) -> Other?, from: @escaping @Sendable (Other) -> Value

@@ -6,7 +6,8 @@ package protocol WireValue: Sendable {
 }
 
 extension WireValue {
-  /// Returns the value as JSON. Relative values are relative to `now`, the time of the answer.
+  /// Returns the value as JSON. `now` is the time of the answer, which some members, such as remaining lifetimes,
+  /// depend on.
   package func json(at now: Timestamp) -> JSON { .object(Self.fields.object(self, at: now)) }
 
   /// Returns `nil` if this version cannot parse the value. Unknown members are ignored.
@@ -18,7 +19,7 @@ extension WireValue {
   }
 }
 
-/// A value that has the same JSON at any time.
+/// A value whose JSON does not depend on the time.
 package protocol TimelessWireValue: WireValue {}
 
 extension TimelessWireValue {
