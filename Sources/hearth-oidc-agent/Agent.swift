@@ -4,19 +4,19 @@ import HearthControl
 import HearthCore
 import Synchronization
 
-/// Answers requests of oidc-agent's clients by calling hearthd. Hearth's accounts appear to these clients as loaded
+/// Answers requests from oidc-agent's clients by calling hearthd. These clients see Hearth's accounts as loaded
 /// accounts.
 final class Agent: Sendable {
-  /// A lock on the agent. As in oidc-agent, only the same password removes it.
+  /// A lock on the agent. As in oidc-agent, it can be removed only with the password that set it.
   private struct Held {
     let password: Password
-    /// The accounts to unlock again, which are those that the user had not locked before.
+    /// The accounts that were not locked before and must be unlocked again.
     let accounts: [AccountName]
   }
 
   private let socket: String
   private let held = Mutex<Held?>(nil)
-  /// Held while a password is hashed or verified. Concurrent attempts could otherwise exhaust the memory or bypass the
+  /// Locked while a password is hashed or verified, because concurrent attempts could exhaust memory or bypass the
   /// delays.
   private let wrongPasswords = Mutex(WrongPasswords())
 
@@ -64,7 +64,7 @@ final class Agent: Sendable {
     } catch { throw Failure(error) }
   }
 
-  /// The accounts that count as loaded, which are all accounts except those that are signed out.
+  /// The names of the loaded accounts, which are all accounts that are not signed out.
   private var accounts: [String] {
     get throws(Failure) {
       try call(ListSessions()).sessions.filter { !$0.state.isUnauthenticated }.map(\.account.description)
@@ -96,7 +96,7 @@ final class Agent: Sendable {
       guard let account = AccountName(name) else { throw .unknownAccount }
       return account
     case .issuer(let issuer):
-      // Like oidc-agent, ignore a slash at the end of an issuer.
+      // Like oidc-agent, ignore a trailing slash.
       func plain(_ issuer: String) -> Substring { issuer.hasSuffix("/") ? issuer.dropLast() : issuer[...] }
       let accounts = try call(ListSessions()).sessions
         .filter { session in [session.subject?.issuer, session.issuer].contains { $0.map(plain) == plain(issuer) } }
@@ -109,9 +109,9 @@ final class Agent: Sendable {
 
   // MARK: - Locking
 
-  /// Locks the agent and, like `hearthctl lock`, all accounts, because users expect that a locked agent does not give
-  /// out tokens. As in oidc-agent, locking either succeeds completely or changes nothing. Blocks until hearthd has
-  /// locked all accounts.
+  /// Locks the agent and, like `hearthctl lock`, all accounts, because users expect a locked agent not to give out
+  /// tokens. As in oidc-agent, locking either succeeds completely or changes nothing. Blocks until hearthd has locked
+  /// all accounts.
   private func lock(with text: Secret) throws(Failure) -> Answer {
     try wrongPasswords.withLock { wrong throws(Failure) in
       if held.withLock({ $0 != nil }) { throw .locked }
@@ -120,8 +120,7 @@ final class Agent: Sendable {
       // state, so `unlock` removes that lock too.
       let accounts = try call(ListSessions()).sessions.filter { $0.state != .locked(.explicit(.user)) }.map(\.account)
       do throws(Failure) { _ = try call(LockSessions(nil)) } catch {
-        // The call may have failed because a lock could not be saved. The accounts are then locked all the same, so
-        // unlock them.
+        // If a lock could not be saved, the call fails although the accounts are locked, so unlock them.
         for account in accounts { _ = try? call(UnlockSessions(account)) }
         throw error
       }

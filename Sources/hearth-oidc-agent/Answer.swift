@@ -1,9 +1,9 @@
 import HearthControl
 import HearthCore
 
-/// An answer in oidc-agent's own words. Clients show the answer to users and sometimes parse it.
+/// An answer in oidc-agent's own wording, because clients show the answer to users and sometimes parse it.
 enum Answer: Hashable, Sendable {
-  /// A token. An unknown expiry (`nil`) is sent as 0.
+  /// A token. If the expiry is unknown (`nil`), 0 is sent.
   case token(Secret, issuer: String, expiresAt: Timestamp?)
   /// `info` is text for the user, or the requested data.
   case success(info: JSON? = nil)

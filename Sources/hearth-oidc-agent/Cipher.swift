@@ -1,8 +1,8 @@
 import CSodium
 import HearthControl
 
-/// The encryption of one exchange with a client. Uses NaCl's crypto_box (X25519, XSalsa20, Poly1305) with keys for this
-/// exchange only. Messages have the form `length:nonce:ciphertext`, with nonce and ciphertext in Base64.
+/// Encrypts one exchange with a client. Uses NaCl's crypto_box (X25519, XSalsa20, Poly1305) with keys for this exchange
+/// only. Messages have the form `length:nonce:ciphertext`, with nonce and ciphertext in Base64.
 final class Cipher {
   /// The length of a public key in Base64.
   static let encodedKeyLength = 44
@@ -10,7 +10,7 @@ final class Cipher {
   private static let encodedNonceLength = nonceLength / 3 * 4
   private static let macLength = Int(crypto_secretbox_MACBYTES)
   private static let keyLength = Int(crypto_box_BEFORENMBYTES)
-  /// The maximum number of digits in a message's length.
+  /// The maximum number of digits in the `length` of a message.
   private static let longestNumber = 8
 
   /// The agent's public key in Base64, for the client.

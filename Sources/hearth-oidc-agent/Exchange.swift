@@ -21,7 +21,7 @@ struct Exchange {
   private var objectEnd = ObjectEnd()
   private var cipher: Cipher?
 
-  /// Whether no part of a message has arrived yet.
+  /// Whether no part of the current message has arrived.
   var isAtStart: Bool { input.isEmpty }
 
   mutating func receive(_ bytes: some Collection<UInt8>) -> Step {

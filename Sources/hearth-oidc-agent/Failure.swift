@@ -2,8 +2,8 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The reason why a request fails. Contains oidc-agent's own phrase, which some clients recognize, and a sentence that
-/// says what to do.
+/// The reason why a request failed. `error` is oidc-agent's own phrase if there is one, because some clients recognize
+/// it. `info` tells the user what to do.
 struct Failure: Error, Hashable {
   let error: String
   let info: String?
@@ -15,7 +15,7 @@ struct Failure: Error, Hashable {
 
   var answer: Answer { .failure(error, info: info) }
 
-  /// Converts a failure of hearthd into oidc-agent's words.
+  /// Converts a failure from hearthd into oidc-agent's wording.
   init(_ failure: ControlClient.Failure) {
     guard case .refused(let error) = failure else {
       self.init(failure.description)
@@ -51,7 +51,7 @@ extension Failure {
   static let noMemory = Failure(
     "memory alloc failed", info: "Nothing was locked, because there is not enough memory to store the password.")
 
-  /// Clients recognize this phrase and may then ask another agent.
+  /// Clients recognize this phrase and may then try another agent.
   static let unknownAccount = Failure(
     "No account configured with that short name",
     info: "Hearth has no account with this name. Add one with \"hearthctl account add\".")

@@ -8,7 +8,7 @@ enum Request: Hashable, Sendable {
   case loadedAccounts
   /// Asks whether an agent is running.
   case check
-  /// Asks for a text that describes the agent.
+  /// Asks for a description of the agent, as text.
   case status
   case statusJSON
   case lock(Secret)

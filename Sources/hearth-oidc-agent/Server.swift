@@ -4,8 +4,8 @@ import HearthControl
 import HearthThreads
 import Synchronization
 
-/// Serves one request per connection. Each connection has its own thread. Clients read until the connection is closed,
-/// so the server closes it after the answer.
+/// Serves one request per connection, with a thread for each connection. Closes a connection after the answer, because
+/// clients read until the end.
 final class Server: Sendable {
   private struct State {
     var connections = 0
@@ -19,8 +19,8 @@ final class Server: Sendable {
   private let state = Mutex(State())
   private let served = DispatchGroup()
 
-  /// Creates a server for programs of `user`. `connections` is the maximum number of concurrent connections.
-  /// `requestTime` is the time for a client to send its request, and again to receive the answer.
+  /// Creates a server for programs that run as `user`. `connections` is the maximum number of concurrent connections.
+  /// `requestTime` limits both the time to receive a request and each write of the answer.
   init(agent: Agent, connections: Int = 64, requestTime: Duration = .seconds(10), user: uid_t = getuid()) {
     (self.agent, self.connections, self.requestTime, self.user) = (agent, connections, requestTime, user)
   }
@@ -37,7 +37,7 @@ final class Server: Sendable {
     }
   }
 
-  /// Stops accepting connections. Returns once all connections have been served, or after `limit`.
+  /// Refuses new connections from now on. Returns once all connections have been served, or after `limit`.
   func stop(within limit: Duration) {
     state.withLock { $0.isStopping = true }
     _ = served.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1))))
@@ -78,7 +78,7 @@ final class Server: Sendable {
   }
 }
 
-/// A client's connection. Each operation blocks until it finishes or until the deadline passes.
+/// A client's connection. Receiving blocks until the deadline, and each write for at most `limit`.
 private struct Connection {
   private let descriptor: Int32
   private let deadline: ContinuousClock.Instant
