@@ -73,7 +73,7 @@ struct AccountFile {
   }
 
   /// Changes keys of an account's table. `change` maps the current text of a value, or `nil` for a missing key, to the
-  /// new text. Returns the path of the backup.
+  /// new text, or to `nil` to remove the key. Returns the path of the backup.
   func change(
     _ keys: [String], of account: AccountName, _ change: (_ key: String, _ old: String?) throws -> String?
   ) throws -> String? {

@@ -214,12 +214,12 @@ struct AccountKeys: ParsableArguments {
     return !hasSecret && clientKeyFile == nil && clientAuth.map { $0 == "basic" || $0 == "post" } ?? true
   }
 
-  /// Throws if a file cannot be read, or if others can read a secret. The daemon would refuse such files.
+  /// Throws if a file cannot be read, or if other users can read a secret. The daemon would refuse such files.
   func checkFiles() throws {
     for (file, isSecret) in [
       (clientSecretFile, true), (clientKeyFile, true), (clientCertificateFile, false), (caFile, false),
     ] {
-      // Skip a path in `%d`, because a systemd unit's credentials do not exist yet.
+      // Skip paths in `%d`, because a systemd unit's credentials exist only while the unit is running.
       guard let file, let path = Self.absolute(file), !path.hasPrefix("%d") else { continue }
       let place = path.hasPrefix("~") ? (variable("HOME") ?? "") + path.dropFirst() : path
       var status = stat()

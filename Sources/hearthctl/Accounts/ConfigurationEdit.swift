@@ -50,7 +50,7 @@ struct ConfigurationEdit {
     folder.sync()
   }
 
-  /// Throws if the file was edited in the meantime.
+  /// Throws if another program has changed the file in the meantime.
   private func requireUnchanged() throws(CommandFailure) {
     var now = stat()
     let isThere = stat(place, &now) == 0

@@ -6,7 +6,8 @@ import HearthCore
 /// request.
 struct DaemonProgram {
   private let program: Subprogram
-  /// Options that pass the running daemon's own paths to hearthd, which refuses a configuration that uses them.
+  /// Options that tell hearthd the running daemon's state folder and socket, so that it refuses a configuration that
+  /// uses the same paths for other files.
   private var places: [String] = []
   /// The timeout for requests that do not use the network.
   private static let timeout: Duration = .seconds(20)
@@ -70,7 +71,7 @@ struct DaemonProgram {
     /// The issuer, or `nil` if each customer has a different issuer or the provider has none.
     let issuer: String?
     let issuerExample: String?
-    /// The keys that an account must have. `usual` contains the keys that most clients need.
+    /// The keys that an account must have. `usual` contains further keys that most clients need.
     let required: [String]
     let usual: [String]
     let apiOrigins: [String]
@@ -104,7 +105,7 @@ struct DaemonProgram {
     case issuer(String)
   }
 
-  /// The reason why hearthd refused a request: the configuration is invalid or the provider is unavailable.
+  /// The reason why hearthd refused a request, for example because the configuration is invalid.
   struct Refusal: Error {
     let sentence: String
     /// Whether a later attempt may succeed.

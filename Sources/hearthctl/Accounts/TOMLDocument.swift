@@ -40,8 +40,8 @@ struct TOMLDocument {
     return headers.indices.contains(element) && remove([headers[element]])
   }
 
-  /// Returns the numbers of the lines that select an account by default, which are `default_account` and headers of
-  /// `[[use]]`. The first line of the document is number 1.
+  /// Returns the numbers of the lines with a `default_account` or the header of a `[[use]]` table that selects the
+  /// account. The first line is number 1.
   func ruleLines(of account: String) -> [Int] {
     let elements = TOMLElement.all(in: bytes)
     return rules(of: account, in: elements).map { index in
@@ -119,8 +119,8 @@ struct TOMLDocument {
     return true
   }
 
-  /// Returns the index of the last comment that directly follows `index`. Returns `index` if there are no comments or
-  /// if the comments belong to the next header.
+  /// Returns the index of the last comment that directly follows the element at `index`. Returns `index` if there are
+  /// no comments or if they belong to the next header.
   private static func endOfComments(after index: Int, in elements: [TOMLElement]) -> Int {
     let next = elements[(index + 1)...].firstIndex { $0.kind != .comment }
     if let next, elements[next].kind == .header { return index }
@@ -259,7 +259,7 @@ private struct Scanner {
       } else if bytes[position...].starts(with: fence) {
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         position += fence.count
-        // Skip up to two more quotes, because a long string may end with quotes of its own.
+        // Skip up to two more quotes, because a multi-line string may end with quotes of its own.
         while isLong, self.byte == quote { position += 1 }
         return text
       } else if byte == UInt8(ascii: "\n"), !isLong {

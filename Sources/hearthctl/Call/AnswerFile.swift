@@ -14,8 +14,7 @@ struct AnswerFile {
   private let path: String
   private let kind: Kind
 
-  /// Checks that the destination is writable. If it is not, throws, and the request is not sent, because its answer
-  /// would be lost.
+  /// Throws if the destination is not writable, so that no request is sent whose answer would be lost.
   init(_ path: String) throws {
     self.path = path
     kind = try Self.kind(of: path)
@@ -42,7 +41,8 @@ struct AnswerFile {
     return try file(path, 0o666 & ~mask)
   }
 
-  /// Returns the kind for a regular file. The file will be replaced by a new one in the same folder.
+  /// Returns the kind for a regular file. Throws if the folder is not writable, because a new file in it replaces the
+  /// old one.
   private static func file(_ path: String, _ mode: mode_t) throws -> Kind {
     guard access(folder(of: path), W_OK | X_OK) == 0 else { throw failure(path) }
     return .file(path, mode)

@@ -2,7 +2,7 @@ import Glibc
 import HearthControl
 
 enum Browser {
-  /// Whether there is a display, or a program configured to open pages.
+  /// Whether there is a display, or `$BROWSER` contains a command.
   static var isThere: Bool {
     BrowserCommand.isNamed(variable("BROWSER")) || variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil
   }
@@ -13,7 +13,7 @@ enum Browser {
     isThere ? Opening(BrowserCommand.lines(variable("BROWSER"), for: url)) : nil
   }
 
-  /// A browser that was started to show a page. It may still fail, and the next program is then tried.
+  /// A browser that was started to show a page. If it fails, the next program in the list is started.
   struct Opening {
     /// The running program and its name.
     private var current: (process: pid_t, name: String)?

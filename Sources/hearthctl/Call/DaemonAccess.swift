@@ -74,12 +74,12 @@ extension ControlClient {
   /// The timeout for calls that return data the daemon already has. A call that takes longer indicates a problem.
   static let shortTimeout: Duration = .seconds(15)
 
-  /// Returns the account's counts, or `nil` if the daemon cannot read the outbox.
+  /// Returns the account's outbox counts, or `nil` if the daemon cannot read the outbox.
   mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
     try outboxStats(of: [account])[0]
   }
 
-  /// Returns the counts of several accounts, in order.
+  /// Returns the outbox counts of several accounts, in order.
   mutating func outboxStats(of accounts: [AccountName]) throws(Failure) -> [OutboxStats?] {
     try call(each: accounts.map { GetOutboxStats($0) }).map { try? $0.get() }
   }

@@ -16,7 +16,6 @@ enum ExitStatus: Int32, CaseIterable {
   /// The user pressed Ctrl-C. Shells report this value for SIGINT.
   case interrupted = 130
 
-  /// Returns the exit status for a session's state.
   init(_ session: SessionStatus) {
     switch session.state {
     case .authenticated: self = session.token.map { $0.health(at: .now) != .expired } == true ? .done : .later

@@ -70,8 +70,8 @@ struct ImportBatches: ~Copyable {
     return true
   }
 
-  /// Returns the item as if it had just been exported. An item that was in flight keeps the time of the original export
-  /// as the time since which its result is unknown.
+  /// Returns the item as if it had just been exported. If the item was in flight, its result is unknown since the
+  /// original export.
   private static func unsent(_ object: JSONObject) -> JSONObject {
     var object = object
     if object["state"] == .string(OutboxItem.State.inFlight.rawValue), object["unknownSince"] == nil {
@@ -81,7 +81,6 @@ struct ImportBatches: ~Copyable {
     return object
   }
 
-  /// Sends the collected lines.
   mutating func send(_ options: DaemonOptions) throws {
     if waiting.count > 1, try keep(waiting.map(\.item)) == nil { waiting = [] }
     while let (number, item) = waiting.first {

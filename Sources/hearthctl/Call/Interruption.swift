@@ -15,7 +15,7 @@ enum Interruption {
   /// Makes Ctrl-C end the program immediately, with a separate exit status.
   static func endProgram() {
     let former = Glibc.signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
-    // Keep ignoring the signal if the parent ignores it, as scripts do for background jobs.
+    // Keep ignoring the signal if the parent ignored it, as shells do for background jobs in scripts.
     if unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { Glibc.signal(SIGINT, SIG_IGN) }
   }
 

@@ -116,7 +116,7 @@ final class RequestBody {
     return piece
   }
 
-  /// Reads at least one byte. Returns an empty array at end of file.
+  /// Reads the next bytes. Returns an empty array at end of file.
   private static func read(_ descriptor: Int32, _ name: String) throws -> [UInt8] {
     var piece = [UInt8](repeating: 0, count: pieceSize)
     while true {

@@ -44,7 +44,7 @@ struct RequestContent: Hashable {
   let data: String?
   let header: [String]
 
-  /// Parses the account, which may be missing, the method and the URL.
+  /// Parses the method and the URL, which may be preceded by the account.
   init(_ words: [String], account: String?, data: String?, header: [String]) {
     let method = words[words.count - 2]
     let upper = method.uppercased()

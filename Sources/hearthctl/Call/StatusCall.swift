@@ -4,7 +4,7 @@ import HearthCore
 
 /// The arguments of `status`.
 struct StatusCall: PlainCall {
-  /// The number of lines of the journal to show.
+  /// The number of journal lines to show.
   private static let logLines = 10
   /// The number of waiting items to search for an item with an error.
   private static let itemsRead = 20

@@ -5,7 +5,6 @@ import HearthCore
 
 /// The arguments of `token`.
 struct TokenCall: PlainCall {
-  /// The formats in which headers can be printed.
   enum Headers: String, CaseIterable, ExpressibleByArgument { case json }
 
   /// The account, or `nil` for the default account.
@@ -74,7 +73,7 @@ struct TokenCall: PlainCall {
 }
 
 extension String {
-  /// The URL with its scheme, which is `https` if the user omitted it. Users have to omit it in the commands of some
-  /// tools, which change `//`.
+  /// The URL with its scheme, which is `https` if the user omitted it. Some tools alter `//` in commands, so users must
+  /// omit the scheme there.
   var withScheme: String { contains("://") ? self : "https://\(self)" }
 }

@@ -9,12 +9,12 @@ struct CredentialChoice: Hashable {
   let account: String?
   let daemon: DaemonChoice
 
-  /// An account's answer to a request for a token, or `nil` if its token may not be sent to the server.
+  /// An account's answer to a request for a token.
   typealias Answer = Result<GivenToken, RPCError>
 
-  /// Returns a token of the first account that can provide one and has one of these URLs in its `api_origins`. If the
-  /// account that the environment or the configuration chooses has such a URL, no other account is tried. Returns `nil`
-  /// if no account has such a URL. Throws if some have, but none can provide a token.
+  /// Returns a token of the first account that has one of these URLs in its `api_origins` and can provide a token. If
+  /// the account chosen by the environment or the configuration has such a URL, no other account is tried. Returns
+  /// `nil` if no account has such a URL. Throws if some have one, but none can provide a token.
   func token(for urls: [String]) throws -> GivenToken? {
     var client = try daemon.connect()
     let accounts: [AccountName]
@@ -40,8 +40,8 @@ struct CredentialChoice: Hashable {
   }
 
   /// Returns all accounts, and the account that the environment or the configuration chooses for this URL. If the
-  /// chosen account lists the server in its `api_origins`, no other account may answer. Otherwise, a program would act
-  /// as a different user while the chosen account is locked.
+  /// chosen account lists the server in its `api_origins`, no other account may answer, because a program would act as
+  /// a different user while the chosen account is locked.
   static func candidates(
     for url: String?, _ client: inout ControlClient
   ) throws -> (chosen: AccountName?, all: [AccountName]) {
@@ -60,7 +60,8 @@ struct CredentialChoice: Hashable {
     }
   }
 
-  /// Asks for a token. If `names` is set, the answer includes the user's names.
+  /// Asks for a token for the first of `urls` whose origin is in the account's `api_origins`. Returns `nil` if there is
+  /// no such URL. If `names` is set, the answer includes the user's names.
   static func ask(
     _ account: AccountName, _ urls: [String], names: Bool = false, _ client: inout ControlClient
   ) throws(ControlClient.Failure) -> Answer? {

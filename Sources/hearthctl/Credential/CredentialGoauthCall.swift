@@ -13,8 +13,7 @@ struct CredentialGoauthCall: HelperCall {
   func validate() {}
 
   func answer() throws {
-    // Ignore the server's response, which go passes on stdin. The response does not show which token was refused, or
-    // whether there was a token.
+    // Ignore the server's response, which go passes on stdin, because it does not show which token was refused, if any.
     guard let url = url ?? server, let origin = (try? HTTPURL(url))?.origin,
       let token = try source.token(for: [url])
     else { return }

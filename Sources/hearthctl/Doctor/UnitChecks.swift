@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Checks systemd's units from the output of `systemctl show`.
+/// Checks Hearth's user units with `systemctl show`.
 enum UnitChecks {
   private static let units = ["hearthd.socket", "hearthd.service"]
 

@@ -70,9 +70,8 @@ struct ExecVerb: ParsableCommand {
         file.remove()
         throw error
       }
-      // Refresh the file in a separate process, which the signals that this process forwards to the program cannot end.
-      // If one of the two processes is killed, the other removes the file. If both are killed, the next `exec` removes
-      // the file.
+      // Refresh the file in a separate process, which does not receive the signals that this process forwards. If one
+      // of the two processes is killed, the other removes the file. If both are killed, the next `exec` removes it.
       let refresher = try TokenFileProcess(file, of: token.account, at: daemonOptions.socketPath, for: running)
       let status = running.waitForEnd(keeping: [file.lock])
       refresher.waitForEnd()

@@ -68,8 +68,8 @@ struct RunningProgram {
   }
 }
 
-/// The failure to run a program. The exit statuses follow shells and env(1): 127 if the program does not exist, and 126
-/// otherwise.
+/// The error for a program that cannot be run. As in shells and env(1), the exit status is 127 if the program does not
+/// exist, and 126 otherwise.
 struct ProgramFailure: Error {
   let program: String
   let code: Int32

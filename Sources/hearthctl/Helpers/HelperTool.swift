@@ -79,7 +79,7 @@ struct HelperTarget: Equatable {
   let urls: [String]
   private let place: String
 
-  /// Throws if the URL could have a special meaning in a shell or in a tool's configuration.
+  /// Throws if the URL contains a character that could have a special meaning in a shell or in a tool's configuration.
   init(account: String?, url: String) throws {
     let given = url
     let url = given.withScheme

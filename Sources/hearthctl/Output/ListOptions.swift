@@ -12,8 +12,7 @@ struct ListOptions: ParsableArguments {
     help: ArgumentHelp("wide prints all columns, json is the same as --json.", valueName: "format"))
   var format: Format?
 
-  /// Prints `json` or the result of `text`. `room` is the number of characters on a line, or `nil` if lines may be of
-  /// any length.
+  /// Prints `json` or the result of `text`. `room` is the maximum number of characters per line, or `nil` for no limit.
   func show(_ json: JSON, _ output: Output, _ text: (_ room: Int?) throws -> String) rethrows {
     try Output(isJSON: output.isJSON || format == .json).showVerbatim(json) {
       try text(format == .wide ? nil : Output.columns)

@@ -3,7 +3,7 @@ import Glibc
 /// A changing picture that fills the terminal. The previous content reappears at the end and while the program is
 /// suspended.
 struct LiveScreen: ~Copyable {
-  /// The interval for checking if Ctrl-C was pressed.
+  /// The interval for checking whether Ctrl-C was pressed.
   static let step: Duration = .milliseconds(250)
 
   /// The keyboard input, or `nil` if the screen does not respond to keys.

@@ -5,7 +5,7 @@ struct StatusBlock {
   let session: SessionStatus
   /// The outbox counts, or `nil` if the daemon could not read the outbox.
   let outbox: OutboxStats?
-  /// A waiting item that failed in its last attempt.
+  /// A waiting item whose last attempt failed.
   var waiting: OutboxItem?
   let now: Timestamp
   let paint: Paint

@@ -53,7 +53,8 @@ struct AccountEditVerb: ParsableCommand {
   }
 }
 
-/// A copy of the configuration beside the original, for its owner only. The name ends with `.toml` for the editor.
+/// A copy of the configuration beside the original, readable only by its owner. Its name ends with `.toml`, so that
+/// editors recognize the format.
 private struct Draft {
   let path: String
 
