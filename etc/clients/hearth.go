@@ -23,7 +23,7 @@ type Error struct {
 	Code    int    `json:"code"` // 0 if the daemon could not be reached
 	Data    struct {
 		Kind      string `json:"kind"`      // such as "locked" or "reauthRequired"; "programs.md" lists all kinds
-		Retryable bool   `json:"retryable"` // whether the same call may succeed later without anybody doing anything
+		Retryable bool   `json:"retryable"` // whether the same call may succeed later without user action
 		Action    string `json:"action"`    // what the user can do: "signIn", "unlock", "wait", "fixConfiguration", or ""
 	} `json:"data"`
 }
@@ -38,25 +38,25 @@ func failure(retryable bool, format string, values ...any) error {
 
 // Token is an access token. It prints only its fingerprint.
 type Token struct {
-	AccessToken string     `json:"accessToken"` // send it at once; do not store it
+	AccessToken string     `json:"accessToken"` // send it immediately; do not store it
 	TokenType   string     `json:"tokenType"`
 	Fingerprint string     `json:"fingerprint"` // identifies the token in logs and for ReportUnauthorized
 	ExpiresAt   *time.Time `json:"expiresAt"`   // nil if unknown
 }
 
-// Authorization returns the value of the header field of that name.
+// Authorization returns the value for the Authorization header.
 func (t Token) Authorization() string          { return t.TokenType + " " + t.AccessToken }
 func (t Token) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "token %s", t.Fingerprint) }
 
-// Answer is the answer of an API.
+// Answer is an API's answer.
 type Answer struct {
 	Status    int            `json:"status"`
 	Headers   map[string]any `json:"headers"` // each value is a string, or []any if there are several
 	Body      []byte         `json:"bodyBase64"`
-	FromCache bool           `json:"fromCache"` // true if this is an earlier answer because the API could not be reached
+	FromCache bool           `json:"fromCache"` // whether this is a cached response, which Hearth returns if the API fails
 }
 
-// Event is a change. The first one is a "snapshot".
+// Event is a change. The first event is a "snapshot" of the current state.
 type Event struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
@@ -64,7 +64,7 @@ type Event struct {
 
 // Client calls the user's daemon, with a connection for each call. Any number of goroutines can use it.
 type Client struct {
-	Path string // the socket, if it is not in its usual place
+	Path string // the socket, if it is not at its default path
 }
 
 type params struct {
@@ -87,13 +87,13 @@ func (c *Client) GetToken(ctx context.Context, account, url string, minValidity 
 	return token, err
 }
 
-// ReportUnauthorized reports a 401. Then call GetToken again. wwwAuthenticate is that field of the API's answer.
+// ReportUnauthorized reports a 401. Call GetToken afterwards. wwwAuthenticate is the API's WWW-Authenticate header.
 func (c *Client) ReportUnauthorized(ctx context.Context, account string, token Token, wwwAuthenticate string) error {
 	given := params{Account: account, Fingerprint: token.Fingerprint, WWWAuthenticate: wwwAuthenticate}
 	return c.Call(ctx, "session.reportUnauthorized", given, new(any))
 }
 
-// Request has Hearth send the request with the account's token, which this program never sees.
+// Request sends a request through Hearth, which adds the account's token. This program never sees the token.
 func (c *Client) Request(
 	ctx context.Context, account, method, url string, body []byte, headers map[string]string,
 ) (Answer, error) {
@@ -110,7 +110,7 @@ func (c *Client) Request(
 }
 
 // Follow calls each for every event of an account, or of all accounts if account is "". If the daemon restarts, Follow
-// connects again and starts with another snapshot. It returns when ctx ends, each fails or the daemon refuses.
+// connects again and starts with another snapshot. It returns when ctx ends, each fails or the daemon refuses the call.
 func (c *Client) Follow(ctx context.Context, account string, each func(Event) error) error {
 	for {
 		var first struct{ Snapshot json.RawMessage }
@@ -130,7 +130,7 @@ func (c *Client) Follow(ctx context.Context, account string, each func(Event) er
 	}
 }
 
-// Call calls any method of "programs.md" and decodes its result. params is a struct or a map.
+// Call calls any method that "programs.md" describes and decodes its result. params is a struct or a map.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	return c.call(ctx, method, params, result, nil)
 }

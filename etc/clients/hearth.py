@@ -29,15 +29,15 @@ JSONObject = Dict[str, Any]
 
 
 class HearthError(Exception):
-    """Why a call failed. `code` is None if the daemon could not be reached."""
+    """The reason why a call failed. `code` is None if the daemon could not be reached."""
 
     def __init__(self, message: str, code: Optional[int] = None, data: Optional[JSONObject] = None) -> None:
         super().__init__(message)
         data = data or {}
         self.code = code
-        #: Such as "locked" or "reauthRequired". "programs.md" lists all kinds.
+        #: The kind of error, such as "locked" or "reauthRequired". "programs.md" lists all kinds.
         self.kind: Optional[str] = data.get("kind")
-        #: Whether the same call may succeed later without anybody doing anything.
+        #: Whether the same call may succeed later without user action.
         self.retryable: bool = bool(data.get("retryable", code is None))
         #: What the user can do: "signIn", "unlock", "wait", "fixConfiguration", or None.
         self.action: Optional[str] = data.get("action")
@@ -45,12 +45,12 @@ class HearthError(Exception):
 
 @dataclass(frozen=True)
 class Token:
-    #: Send the token at once, and do not store it.
+    #: The secret token. Send it immediately, and do not store it.
     access_token: str = field(repr=False)
     token_type: str
     #: Identifies the token in logs and for `report_unauthorized`.
     fingerprint: str
-    #: Expiry (RFC 3339), or None if it is unknown.
+    #: The time at which the token expires (RFC 3339), or None if it is unknown.
     expires_at: Optional[str]
 
     @property
@@ -63,7 +63,7 @@ class Answer:
     status: int
     headers: Dict[str, Any]
     body: bytes
-    #: True if Hearth returned an earlier answer because the API could not be reached.
+    #: Whether this is a cached response, which Hearth returns if the API fails.
     from_cache: bool
 
 
@@ -71,8 +71,8 @@ class Hearth:
     """A connection to the user's daemon."""
 
     def __init__(self, path: Optional[str] = None, timeout: Optional[float] = 60) -> None:
-        """Connects to the daemon. `path` is the socket, if it is not in its usual place. `timeout` limits each call, in
-        seconds."""
+        """Connects to the daemon. `path` is the socket, if it is not at its default path. `timeout` limits each call,
+        in seconds."""
         self._numbers = itertools.count(1)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
@@ -100,7 +100,7 @@ class Hearth:
         self._socket.close()
 
     def call(self, method: str, /, **params: Any) -> JSONObject:
-        """Calls any method of "programs.md". Parameters that are None are left out."""
+        """Calls any method that "programs.md" describes. Parameters that are None are omitted."""
         number = next(self._numbers)
         given = {name: value for name, value in params.items() if value is not None}
         line = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": given})
@@ -125,7 +125,7 @@ class Hearth:
         return Token(result["accessToken"], result["tokenType"], result["fingerprint"], result["expiresAt"])
 
     def report_unauthorized(self, account: str, token: Token, www_authenticate: Optional[str] = None) -> None:
-        """Call this after a 401, then call `get_token` again. `www_authenticate` is that field of the API's answer."""
+        """Reports a 401. Call `get_token` afterwards. `www_authenticate` is the API's `WWW-Authenticate` header."""
         self.call(
             "session.reportUnauthorized", account=account, fingerprint=token.fingerprint,
             wwwAuthenticate=www_authenticate)
@@ -134,7 +134,7 @@ class Hearth:
         self, account: str, method: str, url: str, body: Optional[bytes] = None,
         headers: Optional[Dict[str, str]] = None,
     ) -> Answer:
-        """Has Hearth send the request with the account's token, which this program never sees."""
+        """Sends a request through Hearth, which adds the account's token. This program never sees the token."""
         result = self.call(
             "http.request", account=account, method=method, url=url, headers=headers,
             bodyBase64=None if body is None else base64.b64encode(body).decode())
@@ -144,7 +144,7 @@ class Hearth:
 
     def events(self, account: Optional[str] = None, topics: Optional[List[str]] = None) -> Iterator[JSONObject]:
         """Yields {"method": "snapshot", "sessions": […], "outbox": …} first, then each change as it happens.
-        Do not use the connection for anything else meanwhile."""
+        Do not use the connection for other calls meanwhile."""
         snapshot = self.call("events.subscribe", account=account, topics=topics)["snapshot"]
         self._socket.settimeout(None)
         yield {"method": "snapshot", **snapshot}
@@ -165,8 +165,8 @@ class Hearth:
 
 
 def follow(account: Optional[str] = None, path: Optional[str] = None) -> Iterator[JSONObject]:
-    """Yields the events of `Hearth.events` forever. If the daemon restarts, it connects again and yields another
-    snapshot. Raises `HearthError` if the daemon refuses."""
+    """Yields the events of `Hearth.events` forever. If the daemon restarts, connects again and yields another
+    snapshot. Raises `HearthError` if the daemon refuses the call."""
     pause = 0.1
     while True:
         try:
@@ -184,7 +184,7 @@ def follow(account: Optional[str] = None, path: Optional[str] = None) -> Iterato
 
 
 def socket_path() -> str:
-    """$HEARTH_SOCKET, or the usual place."""
+    """Returns $HEARTH_SOCKET, or the default path of the socket."""
     runtime: Union[str, None] = os.environ.get("XDG_RUNTIME_DIR")
     path = os.environ.get("HEARTH_SOCKET") or (runtime and f"{runtime}/hearth/rpc.sock")
     if not path:

@@ -16,11 +16,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 type JSONObject = Record<string, any>;
 
-/** Why a call failed. `code` is undefined if the daemon could not be reached. */
+/** The reason why a call failed. `code` is undefined if the daemon could not be reached. */
 export class HearthError extends Error {
-  /** Such as "locked" or "reauthRequired". "programs.md" lists all kinds. */
+  /** The kind of error, such as "locked" or "reauthRequired". "programs.md" lists all kinds. */
   readonly kind?: string;
-  /** Whether the same call may succeed later without anybody doing anything. */
+  /** Whether the same call may succeed later without user action. */
   readonly retryable: boolean;
   /** What the user can do: "signIn", "unlock", "wait" or "fixConfiguration". */
   readonly action?: string;
@@ -40,7 +40,7 @@ export class Token {
   readonly tokenType: string;
   /** Identifies the token in logs and for `reportUnauthorized`. */
   readonly fingerprint: string;
-  /** Expiry (RFC 3339), or null if it is unknown. */
+  /** The time at which the token expires (RFC 3339), or null if it is unknown. */
   readonly expiresAt: string | null;
 
   constructor(result: JSONObject) {
@@ -50,7 +50,7 @@ export class Token {
     this.expiresAt = result.expiresAt ?? null;
   }
 
-  /** Send the token at once, and do not store it. */
+  /** The secret token. Send it immediately, and do not store it. */
   get accessToken(): string {
     return this.#accessToken;
   }
@@ -64,14 +64,14 @@ export interface Answer {
   status: number;
   headers: Record<string, string | string[]>;
   body: Buffer;
-  /** True if Hearth returned an earlier answer because the API could not be reached. */
+  /** Whether this is a cached response, which Hearth returns if the API fails. */
   fromCache: boolean;
 }
 
 /** `method` is "snapshot" for the first event, then the name of the change. */
 export type HearthEvent = { method: string } & JSONObject;
 
-/** A connection to the user's daemon, for any number of calls at once. */
+/** A connection to the user's daemon, for any number of concurrent calls. */
 export class Hearth {
   readonly #calls = new Map<number, { resolve(result: JSONObject): void; reject(error: HearthError): void }>();
   readonly #events: HearthEvent[] = [];
@@ -115,7 +115,7 @@ export class Hearth {
     this.socket.destroy();
   }
 
-  /** Calls any method of "programs.md". Parameters that are undefined are left out. */
+  /** Calls any method that "programs.md" describes. Undefined parameters are omitted. */
   call(method: string, params: JSONObject = {}): Promise<JSONObject> {
     if (this.#end) return Promise.reject(this.#end);
     const id = ++this.#last;
@@ -133,12 +133,12 @@ export class Hearth {
     return new Token(await this.call("session.getToken", { account, ...options }));
   }
 
-  /** Call this after a 401, then call `getToken` again. `wwwAuthenticate` is that field of the API's answer. */
+  /** Call this after a 401, then call `getToken` again. `wwwAuthenticate` is the API's `WWW-Authenticate` header. */
   async reportUnauthorized(account: string, token: Token, wwwAuthenticate?: string): Promise<void> {
     await this.call("session.reportUnauthorized", { account, fingerprint: token.fingerprint, wwwAuthenticate });
   }
 
-  /** Has Hearth send the request with the account's token, which this program never sees. */
+  /** Sends a request through Hearth, which adds the account's token. This program never sees the token. */
   async request(
     account: string, method: string, url: string, body?: Uint8Array, headers?: Record<string, string>,
   ): Promise<Answer> {
@@ -148,7 +148,7 @@ export class Hearth {
     return { status: result.status, headers: result.headers, body: content, fromCache: Boolean(result.fromCache) };
   }
 
-  /** Yields a snapshot, then each change as it happens. Do not use the connection for anything else meanwhile. */
+  /** Yields a snapshot, then each change as it happens. Do not use the connection for other calls meanwhile. */
   async *events(account?: string): AsyncGenerator<HearthEvent, never> {
     const { snapshot } = await this.call("events.subscribe", { account });
     yield { method: "snapshot", ...snapshot };
@@ -169,8 +169,8 @@ export class Hearth {
   }
 }
 
-/** Yields the events of `Hearth.events` forever. If the daemon restarts, it connects again and yields another snapshot.
- * Throws a `HearthError` if the daemon refuses. */
+/** Yields the events of `Hearth.events` forever. If the daemon restarts, connects again and yields another snapshot.
+ * Throws a `HearthError` if the daemon refuses the call. */
 export async function* follow(account?: string, path?: string): AsyncGenerator<HearthEvent, never> {
   for (;;) {
     let hearth: Hearth | undefined;
@@ -189,7 +189,7 @@ export async function* follow(account?: string, path?: string): AsyncGenerator<H
   }
 }
 
-/** $HEARTH_SOCKET, or the usual place. */
+/** Returns $HEARTH_SOCKET, or the default path of the socket. */
 export function socketPath(): string {
   const { HEARTH_SOCKET, XDG_RUNTIME_DIR } = process.env;
   if (HEARTH_SOCKET) return HEARTH_SOCKET;

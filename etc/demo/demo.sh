@@ -1,11 +1,11 @@
 #!/bin/bash
-# demo.sh FOLDER: shows what Hearth mainly does, with the programs in FOLDER, and checks each step.
+# demo.sh FOLDER: demonstrates Hearth's main features with the programs in FOLDER, and checks each step.
 set -eu
 programs=$1
 lifetime=12
 # A refresh is due after 2 to 3 s, so that a token does not expire even if the machine stalls for 9 s.
 margin_fraction=0.75
-# The time to wait for anything, in seconds. It is enough for a slow and busy machine.
+# The time limit for each wait, in seconds. It is long enough for a slow and busy machine.
 limit=30
 . "$(dirname "$0")/stage.sh"
 

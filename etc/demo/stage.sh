@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# For demo.sh and run.sh: a sandbox and a daemon in a temporary folder, which are removed when the script ends.
+# Functions of demo.sh and run.sh that start a sandbox and a daemon in a temporary folder. When the script ends, both
+# are stopped and the folder is removed.
 # Needs $programs, the folder with the programs, and $lifetime, the lifetime of access tokens in seconds.
 # $margin_fraction is optional: the share of the lifetime before expiry at which a refresh is due.
 
-# Not below $TMPDIR, because the path of a socket has room for only 107 bytes.
+# Do not use $TMPDIR, because its path may be too long for a socket (107 bytes).
 stage=$(mktemp -d /tmp/hearth-demo.XXXXXX)
 sandbox=
 daemon=
@@ -23,7 +24,7 @@ trap 'exit 143' TERM
 
 # Starts the sandbox. If it ran before, it gets the same address and keeps its state.
 start_sandbox() {
-  # Created first, because the sandbox may open it only after it is read below.
+  # Create the log first, because it may be read below before the sandbox opens it.
   : > "$stage/sandbox.log"
   "$programs/hearth-sandbox" --port "${port:-0}" --state "$stage/sandbox.json" --token-lifetime "$lifetime" \
     > "$stage/sandbox.log" 2>&1 &
