@@ -40,8 +40,8 @@ extension HearthClient {
     try await call(LockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
   }
 
-  /// Removes the lock that ``lock(_:)`` set, from one account or, if `account` is `nil`, from all accounts. If the
-  /// account also needs a passphrase, the call fails with ``Failure/Kind-swift.enum/passphraseNeeded``.
+  /// Removes the lock set by ``lock(_:)`` from one account, or from all accounts if `account` is `nil`. If the account
+  /// also needs a passphrase, the call fails with ``Failure/Kind-swift.enum/passphraseNeeded``.
   @discardableResult
   public func unlock(_ account: String? = nil) async throws -> [Session] {
     try await call(UnlockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
@@ -70,7 +70,7 @@ extension HearthClient {
     Item(value: try await call(GetItem(id), mayRepeat: true))
   }
 
-  /// Returns the number of items in the outbox, for one account or for all accounts.
+  /// Returns the number of items in each state, for one account, or for all accounts if `account` is `nil`.
   public func outbox(of account: String? = nil) async throws -> Outbox {
     Outbox(value: try await call(GetOutboxStats(try names(account)), mayRepeat: true))
   }

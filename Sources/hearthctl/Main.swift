@@ -36,7 +36,7 @@ enum Main {
       // A value could not be parsed, so the daemon was not called.
       end(error, line, .usage)
     } catch {
-      // The error is a request for help or the version, or a usage error with the name of the command (64).
+      // ArgumentParser also throws for `--help` and `--version`. All other errors are usage errors (64).
       let code = Hearthctl.exitCode(for: error)
       guard code != .success else {
         print(HelpText.fitted(Hearthctl.fullMessage(for: error)))

@@ -5,7 +5,7 @@ import HearthCore
 enum Verbs {
   /// Parses the verb and its arguments with ArgumentParser.
   static func parse(_ line: some Sequence<String>) throws -> any ParsableCommand {
-    // Report an unknown verb here. ArgumentParser would report an error about the first option or print the whole help.
+    // Report an unknown verb here, because ArgumentParser would report the first option or print the whole help.
     let (_, unknown, verbs) = read(line.filter { $0 != "help" })
     if let unknown { throw ValidationError("There is no verb \"\(unknown)\".\(verbs.suggestion(for: unknown))") }
     return try Hearthctl.parseAsRoot(arranged(Array(line)))
@@ -25,7 +25,8 @@ enum Verbs {
     return ["help"] + verbs + line.dropFirst(verbs.count + 1)
   }
 
-  /// Splits the line into verbs. `further` contains the names of verbs that could follow.
+  /// Reads the verbs at the start of the line. `unknown` is a word that should be a verb but is not. `further` contains
+  /// the verbs that could follow.
   private static func read(
     _ line: some Sequence<String>
   ) -> (known: [String], unknown: String?, further: [String]) {
@@ -44,6 +45,6 @@ enum Verbs {
 }
 
 extension [String] {
-  /// A comma-separated list of the first twelve names, followed by the number of remaining names.
+  /// A comma-separated list of the first twelve names and, if there are more, the number of the remaining names.
   var listed: String { prefix(12).joined(separator: ", ") + (count > 12 ? " and \(count - 12) more" : "") }
 }

@@ -2,7 +2,7 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// An event in a sequence of ``Events``.
+  /// An element of ``Events``.
   public enum Event: Sendable {
     /// The complete state, which replaces all earlier state. It is the first event, and it is repeated after the
     /// connection was lost or events were dropped.

@@ -112,7 +112,7 @@ package enum ItemChoice: Hashable, Sendable {
   fileprivate var state: ChangeableState? { if case .all(_, let state) = self { state } else { nil } }
 }
 
-/// The states in which a method can change all of an account's items together.
+/// The states whose items a method can change for a whole account.
 package enum ChangeableState: String, CaseIterable, Sendable {
   case dead, held
 
@@ -226,7 +226,7 @@ extension OutboxItem {
 }
 
 extension WireType<Subject> {
-  /// The id of a subject. The issuer is not part of this field.
+  /// The subject's id, without the issuer.
   fileprivate static var subject: WireType {
     WireType<String>.text.mapped(
       "", to: { Subject(issuer: "", id: $0, isIssuerAssumed: true) }, from: \.id)

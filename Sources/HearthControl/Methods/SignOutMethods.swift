@@ -17,7 +17,7 @@ package struct SignOut: ControlMethod {
   package let account: AccountName
   package let revoke: Bool
   package let outbox: Items
-  /// Whether to return the URL of the page on which the browser can end the session at the provider.
+  /// Whether to return the URL of the page where the browser can end the user's session at the provider.
   package let everywhere: Bool
 
   package init(_ account: AccountName, revoke: Bool = true, outbox: Items = .keep, everywhere: Bool = false) {
@@ -36,8 +36,8 @@ package struct SignedOut: WireValue {
     case none
   }
 
-  /// The page on which the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0, section
-  /// 2).
+  /// The page where the browser ends the user's session at the provider (OpenID Connect RP-Initiated Logout 1.0,
+  /// section 2).
   package enum EndSession: Hashable, Sendable {
     case url(String)
     /// There is no such page. The associated value is a sentence that says why.

@@ -7,7 +7,7 @@ package struct Fields<Whole>: Sendable {
   let read: @Sendable (inout FieldReader) -> Whole?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 
-  /// Combines fields. `make` creates the whole from their values. It returns `nil` or throws -32602 if the values
+  /// Combines fields. `make` creates the whole from their values, and returns `nil` or throws -32602 if the values
   /// contradict one another.
   init<each Value>(
     _ fields: repeat Field<Whole, each Value>,

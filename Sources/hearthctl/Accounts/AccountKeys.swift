@@ -153,7 +153,7 @@ struct AccountKeys: ParsableArguments {
 
   var namesNoProvider: Bool { provider == nil && type == nil && issuer == nil }
 
-  /// Completes an issuer, because users also paste the URL of the discovery document, or only the host.
+  /// Normalizes an issuer, because users may paste the URL of the discovery document or only the host.
   private static func issuer(_ text: String) -> String {
     let document = "/.well-known/openid-configuration"
     let name = text.hasSuffix(document) ? String(text.dropLast(document.count)) : text

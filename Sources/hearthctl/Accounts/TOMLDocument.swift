@@ -178,7 +178,7 @@ private struct Scanner {
 
   private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Returns the next statement or line. For a header, also returns the table's name.
+  /// Returns the kind and range of the next element. For a header, also returns the table's name.
   mutating func next() -> (TOMLElement.Kind, Range<Int>, [String]?)? {
     let start = position
     guard start < bytes.count else { return nil }

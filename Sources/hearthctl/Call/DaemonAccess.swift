@@ -12,7 +12,7 @@ protocol DaemonAccess {
   var timeout: Double? { get }
 }
 
-/// The same options as a plain value, without ArgumentParser.
+/// The options as a plain value, for code that does not use ArgumentParser.
 struct DaemonChoice: DaemonAccess, Hashable {
   var socket: String?
   var json = false

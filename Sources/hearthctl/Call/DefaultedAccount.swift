@@ -4,7 +4,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The account of a verb that needs an account. If the user omits it, a default is used.
+/// The account of a verb that needs one. If the user omits it, a default is used.
 struct DefaultedAccount: ParsableArguments {
   @Argument(
     help: "Account (default: see \"hearthctl which\").", completion: Completions.accounts)
@@ -17,7 +17,7 @@ struct DefaultedAccount: ParsableArguments {
   }
 }
 
-/// The account of a verb for the outbox, or all accounts.
+/// The account of an outbox verb, or all accounts.
 struct OutboxAccount: ParsableArguments {
   @Argument(
     help: "Account (default: selected by HEARTH_ACCOUNT, [[use]] or default_account, otherwise all).",
@@ -41,7 +41,7 @@ struct OutboxAccount: ParsableArguments {
   }
 }
 
-/// The account given as an option.
+/// The option `--account`.
 struct AccountOption: ParsableArguments {
   @Option(
     help: ArgumentHelp("Account, if it is not given as an argument.", valueName: "name"),

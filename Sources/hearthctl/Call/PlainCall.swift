@@ -1,6 +1,6 @@
 /// A verb with its arguments, parsed by `PlainLine` or ArgumentParser.
 protocol PlainCall: Hashable {
-  /// Throws if an argument is not allowed.
+  /// Throws if the arguments are invalid.
   func validate() throws
 
   func run() throws

@@ -2,8 +2,8 @@
 /// Each option may occur once.
 ///
 /// ArgumentParser takes several times as long as the call to the daemon, which matters to scripts that run these
-/// commands in loops. It still parses lines with other spellings, errors or requests for help. Both parsers give the
-/// same result for a simple line.
+/// commands in loops. It is still used for lines with other spellings, errors or requests for help. Both parsers give
+/// the same result for a simple line.
 struct PlainLine {
   /// Thrown if a line is invalid or must be parsed by ArgumentParser.
   private struct NotPlain: Error {}

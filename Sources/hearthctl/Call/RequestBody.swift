@@ -1,8 +1,8 @@
 import Glibc
 import HearthCore
 
-/// The body of a request, which is read piece by piece. If the API needs the body again, the body is read from the
-/// start.
+/// The body of a request, read piece by piece. If the API needs the body again, it can be read from the start, unless
+/// it is a stream that does not fit in the buffer.
 final class RequestBody {
   private enum Source {
     case bytes([UInt8])

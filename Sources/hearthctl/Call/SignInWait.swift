@@ -12,7 +12,7 @@ struct SignInWait {
   let account: AccountName
   let opensBrowser: Bool
 
-  /// Waits for the sign-in until `limit` has passed.
+  /// Waits for the sign-in to finish, for at most `limit`.
   func run(_ daemon: inout ControlClient, within limit: Duration?) throws -> Reply<SessionStatus> {
     // Turn off the kernel's line editing first. Otherwise, the kernel would truncate a long URL that the user pastes
     // before this program asks for it.
@@ -49,8 +49,8 @@ struct SignInWait {
     }
   }
 
-  /// Shows the user what to do and starts a browser if possible. Returns the browser, or `nil` if no browser was
-  /// started.
+  /// Shows the user what to do and, if `opensBrowser` is set, tries to start a browser. Returns the browser, or `nil`
+  /// if no browser was started.
   private func instruct() -> Browser.Opening? {
     guard let url = begun.authorizationURL else {
       if let code = begun.userCode { show(code) }

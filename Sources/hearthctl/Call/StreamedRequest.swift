@@ -23,7 +23,7 @@ struct StreamedRequest {
     writing = try daemon.begin(WriteStream(stream, at: offset, piece, isLast: piece.isEmpty))
   }
 
-  /// Waits until the API starts to answer.
+  /// Waits for the status and header fields of the answer.
   mutating func head(over daemon: inout ControlClient) throws -> AnswerHead {
     while true {
       let answer = try next(over: &daemon)

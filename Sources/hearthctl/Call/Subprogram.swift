@@ -52,7 +52,7 @@ struct Subprogram {
     return output
   }
 
-  /// Reads all output, or returns `nil` at the deadline.
+  /// Reads all output, or returns `nil` if the deadline passes first.
   private static func read(_ descriptor: Int32, until deadline: Timestamp) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)

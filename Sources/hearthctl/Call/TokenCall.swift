@@ -15,7 +15,7 @@ struct TokenCall: PlainCall {
   let headers: Headers?
   /// The URL that the token will be sent to, if known.
   let url: String?
-  /// The time to wait for a locked or signed-out session, in seconds, or `nil` to fail immediately.
+  /// The time to wait for a sign-in or an unlock, in seconds, or `nil` to fail immediately.
   var wait: Int?
   let daemon: DaemonChoice
 

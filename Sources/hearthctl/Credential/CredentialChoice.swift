@@ -4,8 +4,7 @@ import HearthCore
 
 /// Chooses the account for a helper. The daemon returns a token only for the account's `api_origins`.
 struct CredentialChoice: Hashable {
-  /// The account that the user gave. If `nil`, Hearth uses the account that is chosen for the server, or else the first
-  /// account that lists the server in its `api_origins` and can provide a token.
+  /// The account that the user named, or `nil` to choose an account by its `api_origins`.
   let account: String?
   let daemon: DaemonChoice
 

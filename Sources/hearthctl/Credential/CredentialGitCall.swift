@@ -16,8 +16,8 @@ struct CredentialGitCall: HelperCall {
   func validate() {}
 
   func answer() throws {
-    // Ignore `store` and `erase`. Hearth stores its tokens itself, and a 401 from a git server does not prove that the
-    // token is invalid.
+    // Ignore `store` and `erase`, because Hearth stores its tokens itself, and a 401 from a git server does not prove
+    // that the token is invalid.
     guard operation == "get" else { return }
     let asked = GitCredential(String(decoding: try Input.all(), as: UTF8.self))
     guard let url = asked.url else { return }

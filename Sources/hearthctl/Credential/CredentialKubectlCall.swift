@@ -5,7 +5,7 @@ import HearthCore
 /// (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
 struct CredentialKubectlCall: HelperCall {
   let source: CredentialChoice
-  /// The cluster to use if the client does not name a cluster.
+  /// The URL of the cluster, for clients that do not pass it.
   let url: String?
 
   func validate() {}

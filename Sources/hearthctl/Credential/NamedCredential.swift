@@ -10,7 +10,7 @@ struct NamedCredential {
 
   struct Refusal: Error {
     let error: RPCError
-    /// Whether it is certain that the caller asks for this account. If so, no other account may answer.
+    /// Whether the caller definitely means this account. If so, no other account may answer.
     let isFinal: Bool
   }
 

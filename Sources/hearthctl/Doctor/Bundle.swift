@@ -3,8 +3,8 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// A diagnostic report in one file, for people who help the user. The report does not contain secrets, because neither
-/// the daemon's answers nor its log do.
+/// A diagnostic report in one file, for people who help the user. It contains no secrets, because neither the daemon's
+/// answers nor its log contain any.
 struct Bundle {
   /// The maximum number of journal lines.
   private static let lines = 500

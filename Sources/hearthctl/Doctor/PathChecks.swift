@@ -3,7 +3,7 @@ import HearthControl
 
 /// Checks the files and folders that Hearth uses.
 enum PathChecks {
-  /// Checks the paths that a daemon would use. Called if no daemon is running.
+  /// Checks the paths that a daemon would use if it were running.
   static func unasked(_ paths: EnvironmentPaths) -> [Finding] {
     let state =
       paths.state.map(state(at:)) ?? Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set")
@@ -36,8 +36,7 @@ enum PathChecks {
     return Finding(.good, "configuration", path)
   }
 
-  /// Returns the error that hearthd finds in a file. Returns `nil` if hearthd is missing, because another check reports
-  /// this.
+  /// Returns the error that hearthd finds in a file, if any. Ignores other problems, such as a missing hearthd.
   private static func refusal(of path: String, by daemon: DaemonInfo?) -> String? {
     do {
       let program = try DaemonProgram.find()

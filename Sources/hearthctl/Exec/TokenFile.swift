@@ -51,7 +51,7 @@ struct TokenFile {
     }
   }
 
-  /// Removes the token files that remain if `exec` was killed.
+  /// Removes token files that killed `exec` processes have left behind.
   private static func sweep(_ place: String) {
     guard let stream = opendir(place) else { return }
     defer { closedir(stream) }

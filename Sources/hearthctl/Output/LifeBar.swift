@@ -7,7 +7,7 @@ struct LifeBar {
   /// The fraction that will remain at the next refresh, or `nil` if no refresh is planned.
   let refresh: Double?
   let width: Int
-  /// Whether to use Unicode block characters instead of ASCII. Block characters can show eighths.
+  /// Whether to use Unicode block characters, which can show eighths of a cell, instead of ASCII.
   let hasBlocks: Bool
 
   /// Creates the bar for a token. Returns `nil` if the token's lifetime is unknown.

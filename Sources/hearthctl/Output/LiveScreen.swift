@@ -1,7 +1,7 @@
 import Glibc
 
-/// A changing picture that fills the terminal. The previous content reappears at the end and while the program is
-/// suspended.
+/// A full-screen picture that is updated in place. The terminal's previous content reappears at the end and while the
+/// program is suspended.
 struct LiveScreen: ~Copyable {
   /// The interval for checking whether Ctrl-C was pressed.
   static let step: Duration = .milliseconds(250)

@@ -2,7 +2,7 @@ import Glibc
 import HearthControl
 import HearthCore
 
-/// Prints text or JSON. The output contains no control sequences except the colours of `Paint`.
+/// Prints text or JSON. Text is sanitized, so that terminals receive no control sequences from untrusted sources.
 struct Output {
   let isJSON: Bool
 

@@ -9,7 +9,7 @@ struct TopModel {
   private(set) var accounts: [TopAccount] = []
   /// The events, newest last.
   private(set) var events: [EventLine] = []
-  /// The result of the action that the user started last.
+  /// The latest message about an action that the user started.
   var message = ""
   private var selected: AccountName?
 

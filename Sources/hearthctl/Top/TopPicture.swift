@@ -107,7 +107,8 @@ struct TopPicture {
     return start + bar.padded(to: max(width, 0) + 1) + cutting(left, to: widths.left)
   }
 
-  /// Returns the counts and their names. On narrow terminals, the least important counts are omitted.
+  /// Returns a line with the account's counts and their history. On narrow terminals, the history and the least
+  /// important counts are omitted.
   private func figures(of account: TopAccount) -> String {
     var figures = [
       ("refreshed", account.refreshes, account.refreshes.sum), ("failed", account.failures, account.failures.sum),

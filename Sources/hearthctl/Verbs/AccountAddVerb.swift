@@ -151,7 +151,7 @@ struct AccountAddVerb: ParsableCommand {
     }
   }
 
-  /// Reports the change and the next step.
+  /// Reports the change, and offers to sign in or names the next command.
   private func report(
     _ account: AccountName, _ file: AccountFile, _ kept: String?, _ secret: SecretFile?, _ isServed: Bool?,
     _ trial: Trial

@@ -9,7 +9,7 @@ struct HelperVerb: ParsableCommand {
     subcommands: [HelperListVerb.self, HelperInstallVerb.self, HelperCheckVerb.self, HelperRemoveVerb.self])
 }
 
-/// The tool and the account for its tokens.
+/// The tool, and the account and server for its tokens.
 struct HelperChoice: ParsableArguments {
   @Argument(help: "Tool (see \"hearthctl helper list\").", completion: .list(HelperTool.all.map { $0.name }))
   var tool: String
@@ -194,7 +194,7 @@ struct HelperCheckVerb: ParsableCommand {
 }
 
 extension HelperTool {
-  /// Returns whether two URLs are equal apart from their schemes. A tool's file may contain only the host.
+  /// Returns whether two URLs are equal, ignoring schemes and final slashes. A tool's file may contain only the host.
   static func isSame(_ url: String, _ other: String) -> Bool {
     func bare(_ text: String) -> Substring {
       let place = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]

@@ -39,7 +39,7 @@ struct OutboxShowVerb: ParsableCommand {
   }
 }
 
-/// One item, or all dead or held items of an account.
+/// The items to change: one item, or all dead or held items of an account.
 struct OutboxChoice: ParsableArguments {
   @Argument(help: "The item.", completion: Completions.items([.dead, .held, .waiting, .pending]))
   var id: String?

@@ -147,7 +147,7 @@ struct ProtectVerb: ParsableCommand {
     }
   }
 
-  /// Waits until the daemon has sealed the credential again.
+  /// Waits until the daemon has rewritten the credential with the new protection.
   private func awaitSeal(of account: AccountName, _ daemon: inout ControlClient) throws {
     _ = try daemon.call(RehydrateSessions(account))
     let deadline = Timestamp.now + .seconds(15)

@@ -56,7 +56,8 @@ struct UnlockVerb: ParsableCommand {
     return try daemon.call(UnlockSessions(account, passphrase: Secret(passphrase)))
   }
 
-  /// Unlocks as many accounts as possible.
+  /// Unlocks all accounts, and asks for passphrases if there is a terminal. Continues with the other accounts after an
+  /// error.
   private func unlockAll(_ daemon: inout ControlClient) throws -> (Reply<Sessions>, ExitStatus) {
     let reply = try daemon.call(UnlockSessions(nil))
     guard Input.isTerminal else { return (reply, .done) }
