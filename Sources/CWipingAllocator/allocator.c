@@ -30,8 +30,8 @@ extern void __libc_free(void *block);
 extern size_t __malloc_usable_size(void *block) __attribute__((weak));
 
 /// The C library's malloc_usable_size(3). A dynamically linked program gets it from the library itself, because a
-/// preloaded allocator may replace the public function with one for its own blocks. Until it is known, nothing is
-/// wiped. No secrets exist that early.
+/// preloaded allocator may replace the public function with one for its own blocks. Until the function is known,
+/// nothing is wiped, which is safe because no secrets exist that early.
 static size_t (*usable_size)(void *block) = __malloc_usable_size;
 
 __attribute__((constructor)) static void find_usable_size(void) {

@@ -224,7 +224,8 @@ private struct JSONParser {
     }
   }
 
-  /// Parses the character after `\u`. Characters outside the basic plane take two escapes (a surrogate pair).
+  /// Parses the character after `\u`. Characters outside the Basic Multilingual Plane require two escapes (a surrogate
+  /// pair).
   private mutating func escapedScalar() throws(JSONError) -> Character {
     let first = try hexDigits()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }

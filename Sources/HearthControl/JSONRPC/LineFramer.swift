@@ -1,6 +1,6 @@
 import Glibc
 
-/// Splits a byte stream into lines. Wipes its own copy of each returned line, because lines may contain tokens.
+/// Splits a byte stream into lines. Wipes its copy of each returned line, because lines may contain tokens.
 package struct LineFramer: Sendable {
   /// A line exceeds the limit. The rest of the stream cannot be read.
   package struct LineTooLong: Error, Hashable, Sendable {}

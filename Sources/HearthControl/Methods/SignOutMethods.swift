@@ -30,9 +30,10 @@ package struct SignedOut: WireValue {
   package enum Revocation: Hashable, Sendable {
     /// The provider has confirmed that the grant is revoked.
     case done
-    /// The provider could not be reached. Hearth will retry.
+    /// The revocation is not complete, for example because the provider could not be reached. Hearth will retry.
     case later
-    /// There was nothing to revoke, the caller did not ask for a revocation, or the provider does not support it.
+    /// Nothing was revoked: there was no grant, the caller did not ask for a revocation, or the provider refused or
+    /// does not support it.
     case none
   }
 

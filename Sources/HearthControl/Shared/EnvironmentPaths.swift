@@ -1,7 +1,7 @@
 import Glibc
 
-/// The default paths of Hearth's files, from Hearth's environment variables or the XDG base directories, for the daemon
-/// and for clients that cannot ask the daemon.
+/// The default paths of Hearth's files, from Hearth's environment variables or the XDG base directories. Used by the
+/// daemon, and by clients that cannot ask the daemon.
 package struct EnvironmentPaths: Hashable, Sendable {
   package let home: String?
   package let namedConfiguration: String?

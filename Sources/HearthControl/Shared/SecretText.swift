@@ -16,7 +16,7 @@ package enum SecretText {
     }
   }
 
-  /// The reason why no secret was found, as a phrase to follow the file's name. It does not quote the file.
+  /// The reason why no secret was found, such as "is empty". It does not quote the file.
   package struct Refusal: Error, Hashable {
     package let reason: String
   }

@@ -5,8 +5,7 @@ package struct WireType<Value>: Sendable {
   let schema: JSONSchema
   /// Reads the value of the named member, or records an error and returns `nil`.
   let read: @Sendable (JSON, _ name: String, inout FieldReader) -> Value?
-  /// Writes a value. The timestamp is the time of the answer, which some values, such as remaining lifetimes, depend
-  /// on.
+  /// Writes a value. The timestamp is the time of the answer, to which values such as remaining lifetimes are relative.
   let write: @Sendable (Value, Timestamp) -> JSON
 
   init(

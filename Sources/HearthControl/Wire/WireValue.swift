@@ -6,8 +6,7 @@ package protocol WireValue: Sendable {
 }
 
 extension WireValue {
-  /// Returns the value as JSON. `now` is the time of the answer, which some members, such as remaining lifetimes,
-  /// depend on.
+  /// Returns the value as JSON. Members such as remaining lifetimes are relative to `now`, the time of the answer.
   package func json(at now: Timestamp) -> JSON { .object(Self.fields.object(self, at: now)) }
 
   /// Returns `nil` if this version cannot parse the value. Unknown members are ignored.

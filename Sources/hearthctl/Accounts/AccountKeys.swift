@@ -230,7 +230,7 @@ struct AccountKeys: ParsableArguments {
         throw CommandFailure(.failed, "\(place) is not a regular file. Nothing was written.")
       }
       // If another user, such as root, owns the file, accept a file that its group can read, because administrators
-      // give secrets to users in this way.
+      // share secrets with users this way.
       guard !isSecret || status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0 else {
         throw CommandFailure(
           .failed, "Other users can read \(place). Run \"chmod go= \(place)\" first. Nothing was written.")

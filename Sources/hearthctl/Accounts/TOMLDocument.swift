@@ -94,7 +94,7 @@ struct TOMLDocument {
     return true
   }
 
-  /// Changes the value of a key to the result of `change`, whose argument is the current text, or `nil` if the key is
+  /// Replaces the value of a key with the result of `change`, which receives the current text, or `nil` if the key is
   /// missing. Preserves a comment after the value. Adds a missing key at the end of the table. If `change` returns
   /// `nil`, the key is removed. Returns false if there is no such header.
   mutating func change(_ key: String, in path: [String], _ change: (String?) throws -> String?) rethrows -> Bool {
@@ -259,7 +259,7 @@ private struct Scanner {
       } else if bytes[position...].starts(with: fence) {
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         position += fence.count
-        // Skip up to two more quotes, because a multi-line string may end with quotes of its own.
+        // Skip up to two more quotes, because the text of a multi-line string may end with quotes.
         while isLong, self.byte == quote { position += 1 }
         return text
       } else if byte == UInt8(ascii: "\n"), !isLong {

@@ -23,7 +23,7 @@ struct NamedAccount: ParsableArguments {
   @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
-  /// The parsed name. Throws the daemon's error if the name is invalid.
+  /// The parsed name. Throws an unknown-account error (1005) if the name is invalid.
   var name: AccountName { get throws { try AccountName(asked: account) } }
 }
 
@@ -32,6 +32,6 @@ struct AccountChoice: ParsableArguments {
   @Argument(help: "Account (default: all).", completion: Completions.accounts)
   var account: String?
 
-  /// The parsed name, or `nil` for all accounts. Throws the daemon's error if the name is invalid.
+  /// The parsed name, or `nil` for all accounts. Throws an unknown-account error (1005) if the name is invalid.
   var name: AccountName? { get throws { try AccountName.asked(account) } }
 }

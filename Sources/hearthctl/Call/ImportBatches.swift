@@ -94,8 +94,8 @@ struct ImportBatches: ~Copyable {
     bytes = 0
   }
 
-  /// Imports items. Returns `nil` on success. If the daemon refuses an item, it stores none of them, and the reason is
-  /// returned.
+  /// Imports items. Returns `nil` on success. If the daemon refuses an item, none of the items are stored, and the
+  /// result is the daemon's error.
   private mutating func keep(_ items: [JSON]) throws -> RPCError? {
     var params: JSONObject = ["items": .array(items)]
     if isDryRun {

@@ -42,7 +42,7 @@ enum Input {
     return line
   }
 
-  /// Asks for a new passphrase twice, because after a typing mistake the credential could never be opened again.
+  /// Asks for a new passphrase twice, because a credential sealed with a mistyped passphrase could not be opened again.
   static func newPassphrase(of account: some CustomStringConvertible) throws -> String {
     let passphrase = try ask("New passphrase for \(account): ", echo: false)
     guard try ask("Again: ", echo: false) == passphrase else {

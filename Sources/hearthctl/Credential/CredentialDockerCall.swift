@@ -8,7 +8,7 @@ struct CredentialDockerCall: HelperCall {
   /// The phrase for missing credentials. Programs then continue without credentials (docker-credential-helpers,
   /// "errors").
   private static let none = "credentials not found in native keychain"
-  /// The phrase for a request without a server.
+  /// The phrase for a request that does not name a server.
   private static let noServer = "no credentials server URL"
 
   let source: CredentialChoice

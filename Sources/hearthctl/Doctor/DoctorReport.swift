@@ -37,8 +37,8 @@ struct DoctorReport {
     var accounts: [AccountName]
   }
 
-  /// The problems. A problem that affects several accounts is listed once. If a provider is unreachable, the sessions
-  /// that therefore cannot be refreshed are not listed.
+  /// The problems. A problem that affects several accounts is listed once. If a provider is unreachable, the resulting
+  /// problems of its sessions are omitted.
   private var causes: [Cause] {
     let cutOff = Set(findings.filter { $0.isAboutProvider && $0.verdict != .good }.compactMap(\.account))
     var causes: [Cause] = []

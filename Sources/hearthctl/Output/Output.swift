@@ -68,8 +68,8 @@ struct Output {
     write(Array(text.utf8), to: descriptor)
   }
 
-  /// Writes bytes. If standard output cannot be written, exits, so that scripts never use an incomplete token. Failures
-  /// on standard error are ignored, because they cannot be reported.
+  /// Writes bytes. If writing to standard output fails, exits, so that scripts never use an incomplete token. Ignores
+  /// failures on standard error, because they cannot be reported.
   private static func write(_ bytes: [UInt8], to descriptor: Int32) {
     guard !WholeFile.write(bytes, to: descriptor), descriptor == STDOUT_FILENO else { return }
     error("Cannot write the output: \(reason()).")

@@ -11,7 +11,7 @@ struct StatusLook {
   let warnings: [String]
   /// The newest lines of the journal, or `nil` if the user did not ask for them.
   let log: [String]?
-  /// The sessions in the daemon's original JSON.
+  /// The daemon's original JSON with the sessions.
   let told: JSON
 
   var status: ExitStatus { ExitStatus.worst(sessions.map { ExitStatus($0.session) }) }

@@ -17,7 +17,7 @@ struct TopAccount {
   /// The number of items that wait for delivery or are being delivered, including held items.
   var depth: Int { outbox.pending + outbox.inFlight + outbox.waiting + outbox.held }
 
-  /// Counts the changes since the last call.
+  /// Updates the state and counts the changes since the last call.
   mutating func observe(_ next: SessionStatus, _ stats: OutboxStats, at now: Timestamp) {
     let (history, before) = (next.history, session.history)
     let isNew = history.lastAt != nil && history.lastAt != before.lastAt

@@ -1,7 +1,7 @@
 import HearthControl
 import HearthCore
 
-/// Everything that `hearthctl top` has observed since it started.
+/// The accounts and events that `hearthctl top` shows.
 struct TopModel {
   private static let eventsKept = 100
 

@@ -82,7 +82,7 @@ struct LoginVerb: ParsableCommand {
     return name
   }
 
-  /// Warns the user that signing in as another user ends the current session and holds its items.
+  /// Warns that signing in as another user ends the current session and holds the current user's outbox items.
   private func warn(of account: AccountName, _ daemon: inout ControlClient) {
     guard !daemonOptions.json, let session = try? daemon.call(GetSession(account)).value,
       let user = user(of: session, &daemon)

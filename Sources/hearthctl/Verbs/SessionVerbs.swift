@@ -132,8 +132,8 @@ struct LockVerb: ParsableCommand {
 }
 
 extension SessionStatus {
-  /// The message after `lock`. Mentions the lock even for an account without a session, because the status of such an
-  /// account does not.
+  /// The message after `lock`. The status of an account without a session does not mention the lock, so this message
+  /// does.
   fileprivate var messageOfLock: String {
     switch state {
     case .unauthenticated, .reauthRequired: "Locked until the next sign-in. \(message)"
