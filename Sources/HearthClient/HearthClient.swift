@@ -9,16 +9,15 @@ import Synchronization
 /// let token = try await hearth.token(for: "work")
 /// ```
 ///
-/// You can make any number of calls concurrently. They share one connection. If the daemon restarts, the next call
-/// opens a new connection. Calls throw ``Failure``, or `CancellationError` if the task is cancelled. The daemon may
-/// still carry out a cancelled call.
+/// You can make any number of calls concurrently. They share one connection, which is reopened after the daemon
+/// restarts. Calls throw ``Failure``, or `CancellationError` if the task is cancelled. The daemon may still carry out a
+/// cancelled call.
 ///
 /// If the connection is lost before the answer arrives, the client repeats calls that are safe to repeat: calls that
 /// only read, ``send(_:for:timeout:staleIfError:)`` with a `GET` or `HEAD` request, ``token(for:validFor:url:)``,
 /// ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)``, ``unlock(_:)``,
 /// ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key, and ``call(_:json:mayRepeat:)`` with
-/// `mayRepeat`. Other calls throw ``Failure/Kind-swift.enum/disconnected``, because the daemon may or may not have
-/// carried them out.
+/// `mayRepeat`. Other calls throw ``Failure/Kind-swift.enum/disconnected``. The daemon may have carried them out.
 public final class HearthClient: Sendable {
   /// The path of the daemon's socket.
   public let socket: String

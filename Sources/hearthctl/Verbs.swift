@@ -5,7 +5,7 @@ import HearthCore
 enum Verbs {
   /// Parses the verb and its arguments with ArgumentParser.
   static func parse(_ line: some Sequence<String>) throws -> any ParsableCommand {
-    // Report an unknown verb here, because ArgumentParser would report the first option or print the whole help.
+    // Report an unknown verb here, because ArgumentParser's message would not mention it.
     let (_, unknown, verbs) = read(line.filter { $0 != "help" })
     if let unknown { throw ValidationError("There is no verb \"\(unknown)\".\(verbs.suggestion(for: unknown))") }
     return try Hearthctl.parseAsRoot(arranged(Array(line)))
@@ -25,8 +25,7 @@ enum Verbs {
     return ["help"] + verbs + line.dropFirst(verbs.count + 1)
   }
 
-  /// Reads the verbs at the start of the line. `unknown` is a word that should be a verb but is not. `further` contains
-  /// the verbs that could follow.
+  /// Reads the verbs at the start of the line. `unknown` is not a verb. `further` contains the verbs that could follow.
   private static func read(
     _ line: some Sequence<String>
   ) -> (known: [String], unknown: String?, further: [String]) {
@@ -45,6 +44,6 @@ enum Verbs {
 }
 
 extension [String] {
-  /// A comma-separated list of the first twelve names and, if there are more, the number of the remaining names.
+  /// The first twelve names, separated by commas, and the number of the remaining names, if any.
   var listed: String { prefix(12).joined(separator: ", ") + (count > 12 ? " and \(count - 12) more" : "") }
 }

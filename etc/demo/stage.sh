@@ -1,6 +1,5 @@
 # shellcheck shell=bash
-# Functions of demo.sh and run.sh that start a sandbox and a daemon in a temporary folder. When the script ends, both
-# are stopped and the folder is removed.
+# Functions for demo.sh and run.sh: start a sandbox and a daemon in a temporary folder, and clean up at the end.
 # Needs $programs, the folder with the programs, and $lifetime, the lifetime of access tokens in seconds.
 # $margin_fraction is optional: the share of the lifetime before expiry at which a refresh is due.
 

@@ -6,13 +6,12 @@
 /// sets errno on failure.
 int hearth_open_route_socket(void);
 
-/// Requests a list of all existing links, addresses or routes. `type` is RTM_GETLINK, RTM_GETADDR or RTM_GETROUTE. Each
-/// list ends with NLMSG_DONE and must be read completely before the next request. Returns 0, or -1 with errno.
+/// Requests a list of all links, addresses or routes (`type` RTM_GETLINK, RTM_GETADDR or RTM_GETROUTE). The list ends
+/// with NLMSG_DONE and must be read before the next request. Returns 0, or -1 with errno.
 int hearth_ask_for_routes(int descriptor, unsigned short type);
 
-/// Finds the TCP socket on this machine that is connected from `source` to `target` (sock_diag(7)). Both addresses must
-/// be IPv4 or both IPv6. Returns 0 and sets the socket's user and inode. The inode is 0 if no process has the socket
-/// open. Returns -1 with errno on failure: ENOENT if there is no such socket or the kernel does not support such
-/// queries.
+/// Finds the TCP socket on this machine that is connected from `source` to `target`, both IPv4 or both IPv6
+/// (sock_diag(7)). Returns 0 and sets the socket's user and inode, which is 0 if no process has the socket open.
+/// Returns -1 with errno on failure: ENOENT if there is no such socket or the kernel does not support such queries.
 int hearth_find_tcp_socket(
     const struct sockaddr *source, const struct sockaddr *target, unsigned int *user, unsigned int *inode);

@@ -23,8 +23,8 @@ void hearth_trim_heap(void);
 /// Returns the number of threads that this process can still create, up to `most` and at most 64.
 int hearth_count_free_threads(int most);
 
-/// Raises the soft limit for file descriptors to the hard limit (getrlimit(2), RLIMIT_NOFILE). Returns the resulting
-/// soft limit, which is unchanged if raising it fails, or 0 if the limit cannot be read.
+/// Raises the soft limit for file descriptors to the hard limit, if allowed (getrlimit(2), RLIMIT_NOFILE). Returns the
+/// resulting soft limit, or 0 if the limits cannot be read.
 unsigned long hearth_raise_descriptor_limit(void);
 
 /// Returns the number of file descriptors that this process can still open, up to `most` and at most 256.
@@ -52,8 +52,7 @@ pid_t hearth_fork(void);
 /// Returns a descriptor that becomes readable when the process ends (pidfd_open(2)), or -1 with errno.
 int hearth_watch_process(pid_t process);
 
-/// Makes a program that is about to be started close all descriptors from `first` upwards (posix_spawn(3)). Returns 0,
-/// or an error number.
+/// Makes the started program close all descriptors from `first` (posix_spawn(3)). Returns 0, or an error number.
 int hearth_close_from(posix_spawn_file_actions_t *actions, int first);
 
 #endif

@@ -5,8 +5,7 @@
 /// the program loads (glibc manual, "Replacing malloc"). The C library still allocates the blocks, but they are
 /// overwritten with zeros before they are freed, so that secrets cannot be read from freed memory.
 ///
-/// Returns 1 if this process's `free` wipes memory, otherwise 0, for example under a sanitizer or if a preloaded
-/// library replaces `free`.
+/// Returns 1 if this process's `free` wipes memory, otherwise 0, for example under a sanitizer.
 int hearth_wipes_memory(void);
 
 #endif

@@ -62,7 +62,7 @@ package struct ControlClient: ~Copyable {
       }
     }
 
-    /// Formats a duration in seconds, with at most three decimals.
+    /// Formats a duration in seconds, with at most three decimal places.
     private static func seconds(_ duration: Duration) -> String {
       let milliseconds = Int(duration / .milliseconds(1))
       return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)" : "\(Double(milliseconds) / 1000)"

@@ -1,8 +1,7 @@
 import Glibc
 import HearthControl
 
-/// A connected Unix stream socket that is closed when it goes out of scope. Operations block until they finish or their
-/// deadline passes.
+/// A connected Unix stream socket, closed when it goes out of scope. Operations block at most until their deadline.
 struct UnixSocket: ~Copyable {
   enum Failure: Error {
     case closed

@@ -7,8 +7,7 @@ package final class Waker: Sendable {
   let descriptor: Int32
   private let other: Int32
 
-  /// Creates a waker. If the process has run out of file descriptors, `wake` has no effect and the thread sleeps until
-  /// its deadline.
+  /// Creates a waker. If the process has run out of file descriptors, `wake` has no effect.
   package init() {
     var ends: [Int32] = [-1, -1]
     _ = socketpair(

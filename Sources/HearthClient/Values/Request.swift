@@ -6,8 +6,7 @@ extension HearthClient {
   public struct Request: Hashable, Sendable {
     public var method: String
     public var url: String
-    /// Header fields. Must not include fields that the daemon sets, such as `Authorization`, `Host` and
-    /// `Content-Length`.
+    /// Header fields, without those that the daemon sets, such as `Authorization`, `Host` and `Content-Length`.
     public var headers: [String: String]
     public var body: [UInt8]
 

@@ -224,8 +224,7 @@ private struct JSONParser {
     }
   }
 
-  /// Parses the character after `\u`. Characters outside the Basic Multilingual Plane require two escapes (a surrogate
-  /// pair).
+  /// Parses the character after `\u`. Characters beyond U+FFFF require two escapes (a surrogate pair).
   private mutating func escapedScalar() throws(JSONError) -> Character {
     let first = try hexDigits()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }

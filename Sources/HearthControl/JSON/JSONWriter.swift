@@ -75,7 +75,7 @@ extension JSON: CustomStringConvertible {
     return (Unicode.Scalar(value) ?? "\u{FFFD}", length)
   }
 
-  /// Escapes a scalar. Scalars outside the Basic Multilingual Plane become surrogate pairs.
+  /// Escapes a scalar. Scalars beyond U+FFFF become surrogate pairs.
   private static func escape(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
     case "\"": "\\\""

@@ -182,8 +182,7 @@ package struct ResumeOutbox: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// Tries to send all waiting items immediately. The daemon answers once nothing is left to send or the timeout has
-/// passed.
+/// Tries to send all waiting items immediately. Returns once nothing is left to send or the timeout has passed.
 package struct FlushOutbox: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
     "outbox.flush", "Try all waiting items now, and return once nothing is left to send.",

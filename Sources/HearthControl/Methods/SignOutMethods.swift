@@ -32,8 +32,7 @@ package struct SignedOut: WireValue {
     case done
     /// The revocation is not complete, for example because the provider could not be reached. Hearth will retry.
     case later
-    /// Nothing was revoked: there was no grant, the caller did not ask for a revocation, or the provider refused or
-    /// does not support it.
+    /// Nothing was revoked, because there was no grant, the caller did not ask, or the provider refused.
     case none
   }
 

@@ -19,8 +19,7 @@ package protocol ControlHandler: Sendable {
   /// Returns whether the call changes nothing. Such a call can be dropped if its client has disconnected.
   func isReadOnly(_ request: Request) -> Bool
 
-  /// Called when a call is refused before it reaches `handle`. `request` is `nil` if the call could not be parsed. Must
-  /// not block.
+  /// Called when a call is refused before `handle`. `request` is `nil` if it could not be parsed. Must not block.
   func refused(_ request: Request?, _ error: RPCError)
 
   /// Called once per connection, before its first call. Must not block.
@@ -60,8 +59,8 @@ package protocol ControlPeer: Sendable {
 
 /// Sends the notifications of one subscription. Never blocks and can be used from any thread.
 package protocol NotificationSink: Sendable {
-  /// The number of lines that the client's socket has not accepted yet. After the connection is closed, the number does
-  /// not decrease, so a sender that waits for it to fall below a limit stops sending.
+  /// The number of lines that the client's socket has not accepted yet. The number does not decrease after the
+  /// connection is closed, so a sender that waits for room stops sending.
   var pending: Int { get }
 
   /// Queues lines, or drops them if the connection is closed. The lines are pending until the socket has accepted all

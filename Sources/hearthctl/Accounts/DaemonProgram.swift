@@ -6,8 +6,7 @@ import HearthCore
 /// request.
 struct DaemonProgram {
   private let program: Subprogram
-  /// Options that tell hearthd the running daemon's state folder and socket, so that it refuses a configuration that
-  /// uses the same paths for other files.
+  /// Options that pass the running daemon's own paths to hearthd, so that it refuses configurations that reuse them.
   private var places: [String] = []
   /// The timeout for requests that do not use the network.
   private static let timeout: Duration = .seconds(20)

@@ -58,7 +58,7 @@ enum ExitStatus: Int32, CaseIterable {
   }
 }
 
-/// Ends the program with an exit status and a message on stderr.
+/// An error that ends the program with an exit status and a message on stderr.
 struct CommandFailure: Error, Equatable {
   let status: ExitStatus
   /// The message, or `nil` if everything has already been printed.

@@ -51,7 +51,7 @@ enum Input {
     return passphrase
   }
 
-  /// Asks on the terminal. The caller must have checked that standard input is a terminal.
+  /// Asks the user for a nonempty line. The caller must have checked that standard input is a terminal.
   static func ask(_ prompt: String, echo: Bool = true) throws -> String {
     guard let line = try typed(prompt, echo: echo), !line.isEmpty else {
       throw CommandFailure(.failed, "No input was entered.")

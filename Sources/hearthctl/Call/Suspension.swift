@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Records Ctrl-Z for programs that draw on the whole terminal.
+/// Records Ctrl-Z for commands that draw on the whole terminal.
 enum Suspension {
   private static let isAsked = Atomic(false)
 

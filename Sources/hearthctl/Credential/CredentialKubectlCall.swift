@@ -12,7 +12,7 @@ struct CredentialKubectlCall: HelperCall {
 
   func answer() throws {
     let asked = try ExecCredential(variable("KUBERNETES_EXEC_INFO"))
-    // Prefer the client's own server, because the client sends the token there.
+    // Prefer the server that the client reports, because the client sends the token there.
     guard let server = asked.server ?? url else {
       throw CommandFailure(
         .usage,

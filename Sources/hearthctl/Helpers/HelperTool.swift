@@ -2,7 +2,7 @@ import HearthCore
 
 /// A tool that gets its tokens from Hearth. Describes the tool's configuration and how the tool requests a token.
 struct HelperTool {
-  /// A part of the tool's configuration. It may contain the placeholders of `HelperTarget`.
+  /// A part of the tool's configuration. It may contain placeholders (see `HelperTarget.filled`).
   enum Part {
     /// Lines in a file. Hearth adds the lines only if no other line starts with `rival`.
     case lines(in: HelperFile, rival: String, [String])

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The size and abilities of the terminal that shows messages.
+/// The size and capabilities of the terminal that shows messages.
 struct Screen {
   let columns: Int
   let rows: Int

@@ -201,7 +201,7 @@ extension OutboxItem {
 }
 
 extension String? {
-  /// Formats a command as a sentence.
+  /// A sentence with the command, to append to other text.
   fileprivate var run: String { map { ". Run \"\($0)\"." } ?? "" }
 }
 

@@ -1,4 +1,4 @@
-/// A row of small columns that represent numbers. The largest number has the highest column, and `nil` leaves a blank.
+/// A row of small bars that represent numbers. The largest number has the tallest bar, and `nil` is left blank.
 struct Sparkline {
   let values: [Int?]
   /// Whether to use Unicode block characters instead of ASCII.

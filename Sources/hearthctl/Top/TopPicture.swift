@@ -107,8 +107,7 @@ struct TopPicture {
     return start + bar.padded(to: max(width, 0) + 1) + cutting(left, to: widths.left)
   }
 
-  /// Returns a line with the account's counts and their history. On narrow terminals, the history and the least
-  /// important counts are omitted.
+  /// Returns a line of counts with their history. Narrow terminals show only the most important counts.
   private func figures(of account: TopAccount) -> String {
     var figures = [
       ("refreshed", account.refreshes, account.refreshes.sum), ("failed", account.failures, account.failures.sum),

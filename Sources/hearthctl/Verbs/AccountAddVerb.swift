@@ -130,7 +130,7 @@ struct AccountAddVerb: ParsableCommand {
   }
 
   /// Contacts the provider. Adjusts the final slash of the issuer if the provider spells it differently. Throws if the
-  /// account cannot work. If the provider does not answer, asks the user whether to add the account anyway.
+  /// account cannot work. If the provider does not answer, asks on a terminal whether to add the account anyway.
   private func tryProvider(of account: AccountName, _ table: inout TOMLTable, _ file: AccountFile) throws -> Trial {
     do {
       let endpoints = try file.trying(account, in: table) { try file.program.discover(account, in: $0) }

@@ -53,8 +53,7 @@ struct AccountEditVerb: ParsableCommand {
   }
 }
 
-/// A copy of the configuration beside the original, readable only by its owner. Its name ends with `.toml`, so that
-/// editors recognize the format.
+/// A private copy of the configuration beside the original. Its name ends with `.toml` for the editor.
 private struct Draft {
   let path: String
 

@@ -56,8 +56,7 @@ struct UnlockVerb: ParsableCommand {
     return try daemon.call(UnlockSessions(account, passphrase: Secret(passphrase)))
   }
 
-  /// Unlocks all accounts, and asks for passphrases if there is a terminal. Continues with the other accounts after an
-  /// error.
+  /// Unlocks all accounts, and asks for passphrases if there is a terminal. Continues after an error.
   private func unlockAll(_ daemon: inout ControlClient) throws -> (Reply<Sessions>, ExitStatus) {
     let reply = try daemon.call(UnlockSessions(nil))
     guard Input.isTerminal else { return (reply, .done) }
