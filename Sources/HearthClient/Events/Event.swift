@@ -4,8 +4,8 @@ import HearthCore
 extension HearthClient {
   /// An element of ``Events``.
   public enum Event: Sendable {
-    /// The complete state, which replaces all earlier state. It is the first event, and it is repeated after the
-    /// connection was lost or events were dropped.
+    /// The complete state, which replaces all earlier state. It is the first event, and it arrives again after a lost
+    /// connection or dropped events.
     case snapshot(sessions: [Session], outbox: Outbox)
     case sessionChanged(Session)
     case tokenRefreshed(account: String, fingerprint: String, previous: String, expiresAt: Time?)

@@ -6,7 +6,7 @@ enum UnfinishedFile {
   /// The file's path. A lock is not needed, because the path changes only while the handlers are not installed.
   nonisolated(unsafe) private static var path: UnsafeMutablePointer<CChar>?
 
-  /// Creates the file with mkstemp(3) and starts handling signals.
+  /// Creates the file with mkstemp(3) and starts handling signals. Returns the file's descriptor, or -1 with errno.
   static func make(_ template: inout [CChar]) -> Int32 {
     // Block signals until the name of the new file has been recorded.
     var (blocked, before) = (sigset_t(), sigset_t())

@@ -48,7 +48,7 @@ struct RequestVerb: ParsableCommand {
   /// has set a timeout.
   private var grace: Duration { daemonOptions.timeout == nil ? .seconds(75) : .seconds(5) }
 
-  /// Rounds up to whole seconds and enforces the limits for an API.
+  /// Rounds a timeout up to whole seconds and limits it to the range that the daemon accepts.
   private static func whole(_ seconds: Double) -> Duration {
     .seconds(min(max(Int(seconds.rounded(.up)), RequestDraft.timeouts.lowerBound), RequestDraft.timeouts.upperBound))
   }
