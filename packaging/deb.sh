@@ -1,5 +1,5 @@
 #!/bin/sh
-# deb.sh PROGRAMS VERSION OUTPUT: makes Debian packages of the programs in the folder PROGRAMS, in the folder OUTPUT.
+# deb.sh PROGRAMS VERSION OUTPUT: builds Debian packages from the programs in the folder PROGRAMS, in the folder OUTPUT.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 programs=$(cd "$1" && pwd -P)
@@ -29,7 +29,7 @@ hearth ($version) unstable; urgency=medium
  -- $(sed -n 's/^Maintainer: //p' control)  $(date --utc --date "@$SOURCE_DATE_EPOCH" '+%a, %d %b %Y %H:%M:%S +0000')
 CHANGELOG
 cd "$stage"
-# The "make" that dpkg-buildpackage runs must not see the variables of the one that runs this script.
+# Hides the variables of the "make" that runs this script from the one that dpkg-buildpackage runs.
 env -u MAKEFLAGS -u MAKELEVEL LC_ALL=C HEARTH_ROOT="$root" HEARTH_PROGRAMS="$programs" \
   dpkg-buildpackage --build=binary --no-sign > "$output/log" 2>&1 || { cat "$output/log" >&2; exit 1; }
 rm -rf "$stage"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# dist.sh PROGRAMS VERSION OUTPUT: makes an archive for any distribution from the programs in the folder PROGRAMS. Also
-# writes an SBOM, SHA-256 sums, and recipes for Arch, Nix and Homebrew. All are put into the folder OUTPUT.
+# dist.sh PROGRAMS VERSION OUTPUT: builds an archive for any distribution from the programs in the folder PROGRAMS, with
+# an SBOM, SHA-256 sums, and recipes for Arch, Nix and Homebrew, in the folder OUTPUT.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 programs=$(cd "$1" && pwd -P)

@@ -1,6 +1,6 @@
 # Nix expression for the archive in the same folder; "make dist" fills it in. To build it:
 #   nix-build --expr 'with import <nixpkgs> {}; callPackage ./hearth.nix {}'
-# Checked with nix-instantiate --parse. Not checked: the names of nixpkgs, a build, a run on NixOS.
+# Only the syntax is tested (nix-instantiate --parse), not the package names, a build, or a run on NixOS.
 { lib, stdenv, autoPatchelfHook, libsodium, sqlite, systemd, zlib }:
 
 stdenv.mkDerivation {

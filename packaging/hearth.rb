@@ -1,5 +1,5 @@
 # Homebrew formula for the archive in the same folder; "make dist" fills it in. The programs use the system's libsodium,
-# libsqlite3, libsystemd and zlib. Checked with ruby -c. Not checked: brew audit, an installation.
+# libsqlite3, libsystemd and zlib. Only the syntax is tested (ruby -c), not brew audit or an installation.
 class Hearth < Formula
   desc "Keeps you signed in to OAuth and OpenID Connect providers"
   url "file://#{__dir__}/hearth-@version@-linux-@machine@.tar.gz"
@@ -10,7 +10,7 @@ class Hearth < Formula
 
   def install
     system "./install.sh", "--prefix", prefix
-    # The next upgrade removes the folder of this version, so the units must not name it.
+    # The next upgrade removes this version's folder, so the units must refer to a path that stays.
     inreplace Dir[lib/"systemd/user/*.service", doc/"*.service"], bin.to_s, opt_bin.to_s
   end
 
