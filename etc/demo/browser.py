@@ -22,7 +22,7 @@ YES = re.compile(r"allow|authori[sz]e|approve|accept|confirm|grant|^yes$", re.IG
 
 
 class Trouble(Exception):
-    """Why the sign-in failed, in a sentence."""
+    """The sign-in failed. The message is a sentence."""
 
 
 class Form:
@@ -37,7 +37,7 @@ class Form:
         return any(field.get("type") == "password" for field in self.fields)
 
     def button(self, decision):
-        """The button for a yes or a no, recognized by its text; None if there is none."""
+        """Returns the button to accept or decline, recognized by its text, or None if the form has no such button."""
         wanted = YES if decision == "allow" else NO
         for button in self.buttons:
             if any(wanted.search(button.get(part) or "") for part in ("name", "value", "text")):
@@ -45,7 +45,7 @@ class Form:
         return None
 
     def filled_in(self, user, password, decision):
-        """The fields to send: their current values, with user name and password, and the pressed button."""
+        """Returns the fields to send: their current values, the user name and password, and the pressed button."""
         sent = []
         for field in self.fields:
             name, kind, value = field.get("name"), field.get("type", "text"), field.get("value") or ""
@@ -178,7 +178,7 @@ def origin(url):
 
 
 def without_query(url):
-    """The address without its query and fragment, which may contain a code."""
+    """Returns the address without its query and fragment, which may contain a code."""
     return urlsplit(url)._replace(query="", fragment="").geturl()
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""follow.py ACCOUNT: asks hearthd for a token and prints its events, with nothing but sockets and JSON."""
+"""follow.py ACCOUNT: asks hearthd for a token and prints its events, using only sockets and JSON."""
 import json
 import os
 import socket
@@ -21,7 +21,7 @@ call(1, "session.getToken", account=account, minValiditySeconds=60)
 call(2, "events.subscribe", account=account)
 for line in lines:
     message = json.loads(line)
-    if "error" in message:  # 1002: sign in again; 1003: locked; error["data"]["retryable"] says whether to wait
+    if "error" in message:  # such as 1002 (sign in again) or 1003 (locked); see error["data"]["retryable"]
         print(f"{message['error']['code']}: {message['error']['message']}", flush=True)
     elif message.get("id") == 1:  # the token itself is result["accessToken"]; do not print it
         print(f"{account}: a token, {message['result']['fingerprint']}, until {message['result']['expiresAt']}", flush=True)
