@@ -67,21 +67,21 @@ deps-demo:
 programs: swift deps
 	$(SWIFT) build
 
-demo: programs deps-demo ## show the main job against a sandbox, in a temporary folder
+demo: programs deps-demo ## demonstrate the main features against a sandbox, in a temporary folder
 	@./etc/demo/demo.sh $(DEBUG)
 
-# How often "make stress" runs everything.
+# How often "make stress" runs each test.
 RUNS ?= 3
 
 test: debug ## run every test, and list the failures at the end
 	@python3 Tests/run.py $(DEBUG)
 
-stress: debug ## run every test RUNS=n times beside a heavy load, and count the failures
+stress: debug ## run every test RUNS=n times under heavy load, and count the failures
 	@python3 Tests/run.py --runs $(RUNS) --load $(DEBUG)
 
 check-all: lint test demo check-systemd build check-packages interop simulate mutants torture fuzz docs ## run every check; takes many hours
 
-# How much the following targets do beyond "make test". Any numbers work.
+# How much more the following targets do than "make test".
 SEEDS ?= 100000
 OUTBOX_SEEDS ?= 10000
 FIRST_SEED ?= 0
@@ -102,18 +102,18 @@ simulate: swift deps ## simulate SEEDS=n histories of a session and OUTBOX_SEEDS
 	[ $(SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter SessionSimulationTests
 	[ $(OUTBOX_SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(OUTBOX_SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter OutboxSimulationTests
 
-# Which mutants to draw, and how many.
+# Which mutants to create, and how many.
 MUTANT_SEED ?= 1
 MUTANTS ?= 100
 
 # Works on a copy of the package, in .build/mutants.
-mutants: swift deps ## make MUTANTS=n mistakes in HearthCore, drawn by MUTANT_SEED=n, and check that its tests notice them
+mutants: swift deps ## insert MUTANTS=n mistakes into HearthCore, chosen by MUTANT_SEED=n, and check that its tests detect them
 	SWIFT=$(SWIFT) python3 Tests/Mutants/mutants.py --seed $(MUTANT_SEED) --count $(MUTANTS)
 
-# With the release programs, a cycle takes a third of the processor time.
+# With the release programs, a cycle takes a third of the CPU time.
 torture: export HEARTH_PROGRAMS = $(CURDIR)/$(RELEASE)
 torture: export HEARTH_THOROUGH = 1
-torture: debug build ## run a siege of SIEGE_SECONDS, and CRASH_CYCLES, OUTBOX_CRASH_CYCLES and POWER_LOSS_CYCLES for hours
+torture: debug build ## run a siege of SIEGE_SECONDS=n, then crash tests for hours (CRASH_CYCLES=n and others)
 	HEARTH_SIEGE_SECONDS=$(SIEGE_SECONDS) $(SWIFT) test --skip-build --filter 'SiegeTests|EndToEndTests.UnreadAnswerTests'
 	HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
 	  HEARTH_POWER_LOSS_CYCLES=$(POWER_LOSS_CYCLES) $(SWIFT) test --skip-build --no-parallel \
@@ -137,7 +137,7 @@ fuzz: swift deps ## fuzz every parser with libFuzzer: FUZZ_SECONDS=n for each of
 deps-bench:
 	@./etc/install-packages.sh strace
 
-bench: build deps-bench ## compare the speed with bare programs that do the same; takes a few minutes
+bench: build deps-bench ## compare the speed with bare programs that do the same work; takes a few minutes
 	$(RELEASE)/hearth-bench drain
 	$(RELEASE)/hearth-bench calls
 	$(RELEASE)/hearth-bench stalled-readers
@@ -148,7 +148,7 @@ bench: build deps-bench ## compare the speed with bare programs that do the same
 deps-pictures:
 	@./etc/install-packages.sh tmux curl python3
 
-pictures: programs deps-pictures ## draw the pictures of README.md again, in etc/pictures; takes a minute
+pictures: programs deps-pictures ## draw the pictures for README.md in etc/pictures; takes a minute
 	python3 etc/pictures/diagram.py
 	python3 etc/pictures/screens.py $(DEBUG)
 
@@ -196,7 +196,7 @@ $(INTEROP_PROGRAMS)/ready: Tests/Interop/packages.txt
 # To run only some checks: CHECKS="sigterm reuse".
 CHECKS ?=
 
-# The checks that prove most for the time they take.
+# The checks that cover the most for the time they take.
 CI_CHECKS := short-tokens bad-replies reuse kill-with-grace sigterm outbox sign-in-browser sign-in-device helpers oidc-agent \
   pages demo
 
@@ -212,7 +212,7 @@ interop-ci: debug deps-interop deps-demo ## run the most important checks of int
 deps-interop-browser: deps-interop
 	@./etc/install-packages.sh chromium chromium-driver
 
-interop-browser: debug deps-interop-browser ## sign in at a real provider with a real browser, with pictures in .build/interop-pages
+interop-browser: debug deps-interop-browser ## sign in at a real provider with a real browser, and save pictures in .build/interop-pages
 	$(INTEROP) sign-in-chromium
 
 $(RELEASE)/hearthd:
@@ -245,20 +245,20 @@ endif
 	@echo "Installed. To start Hearth now and at each login, run:"
 	@echo "  systemctl --user daemon-reload && systemctl --user enable --now hearthd.service hearthd.socket"
 
-# Tells packages of one version apart.
+# Distinguishes packages of the same version.
 REVISION ?= 1
 
-deb: $(RELEASE)/hearthd ## make Debian packages of the programs in .build/release, in .build/deb
+deb: $(RELEASE)/hearthd ## build Debian packages of the programs in .build/release, in .build/deb
 	@./etc/install-packages.sh $(DEB_PACKAGES)
 	@./packaging/deb.sh $(RELEASE) $(VERSION)-$(REVISION) .build/deb
 	@ls .build/deb/*.deb
 
-dist: $(RELEASE)/hearthd ## make an archive for other distributions, with recipes, SBOM and checksums, in .build/dist
+dist: $(RELEASE)/hearthd ## build an archive for other distributions, with recipes, SBOM and checksums, in .build/dist
 	@./packaging/dist.sh $(RELEASE) $(VERSION) .build/dist
 	@ls .build/dist/*
 
 # One list of checksums covers the Debian packages and the archive.
-release-files: deb dist ## make all files of a release, in .build/release-files
+release-files: deb dist ## build all files of a release, in .build/release-files
 	rm -rf .build/release-files
 	mkdir .build/release-files
 	cp .build/deb/*.deb .build/dist/* .build/release-files/
@@ -296,7 +296,7 @@ install-units:
 	  sed 's|@bindir@|$(abspath $(BINDIR))|' systemd/$$unit > "$(DESTDIR)$(UNITDIR)/$$unit" || exit 1; \
 	  chmod 644 "$(DESTDIR)$(UNITDIR)/$$unit"; done
 
-uninstall: ## remove what was installed below PREFIX, but keep state and configuration
+uninstall: ## remove the files installed below PREFIX, but keep state and configuration
 	rm -f $(foreach program,$(PROGRAMS) docker-credential-hearth bazel-credential-hearth,"$(DESTDIR)$(BINDIR)/$(program)")
 	rm -f $(foreach unit,$(UNITS),"$(DESTDIR)$(UNITDIR)/$(unit)") "$(DESTDIR)$(CATALOGDIR)/hearth.catalog"
 	rm -f "$(DESTDIR)$(BASHDIR)/hearthctl" "$(DESTDIR)$(ZSHDIR)/_hearthctl" "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
