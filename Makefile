@@ -146,11 +146,12 @@ bench: build deps-bench ## compare the speed with bare programs that do the same
 	$(RELEASE)/hearth-bench outbox-scale
 
 deps-pictures:
-	@./etc/install-packages.sh tmux curl python3
+	@./etc/install-packages.sh tmux curl python3 python3-matplotlib
 
-pictures: programs deps-pictures ## draw the pictures for README.md in etc/pictures; takes a minute
+pictures: programs deps-pictures $(INTEROP_PROGRAMS)/ready ## draw the pictures in etc/pictures; takes seven minutes
 	python3 etc/pictures/diagram.py
 	python3 etc/pictures/screens.py $(DEBUG)
+	PATH="$$PATH:$(CURDIR)/$(INTEROP_PROGRAMS)/usr/bin" etc/pictures/dashboard.py $(DEBUG)
 
 run: programs deps-demo ## run the daemon and a sandbox in the foreground, until Ctrl-C
 	@./etc/demo/run.sh $(DEBUG)

@@ -2,76 +2,24 @@
 """screens.py FOLDER: runs "hearthctl status" and "hearthctl top" of FOLDER in tmux, and draws the screens as SVG."""
 
 import html
-import os
-import pathlib
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
-PORT = 8790
-ISSUER = f"http://127.0.0.1:{PORT}"
+from stage import HERE, ISSUER, LIMIT, Stage, await_that
+
 COLUMNS = 90
-LIMIT = 180  # seconds to wait for anything
 
 # The colours of the terminal, and those for the escape sequences 30 to 37.
 TEXT, BACKGROUND, FRAME = "#d8dee4", "#161b22", "#30363d"
 COLOURS = ["#6e7681", "#ff7b72", "#57c46b", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc"]
 CELL, LINE, MARGIN = 8.4, 19, 16
 
-ACCOUNT = """
-[accounts.{}]
-type        = "oidc"
-issuer      = "{}"
-client_id   = "hearth"
-api_origins = ["{}"]
-"""
 
+class Terminal(Stage):
+    """A stage with a terminal."""
 
-def await_that(condition, what):
-    deadline = time.monotonic() + LIMIT
-    while not condition():
-        if time.monotonic() > deadline:
-            sys.exit(f"This did not happen within {LIMIT} s: {what}.")
-        time.sleep(0.2)
-
-
-class Stage:
-    """A sandbox, a daemon and a terminal in a temporary folder."""
-
-    def __init__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hearth-pictures."))
-        self.children = []
-        self.environment = {
-            "HOME": str(self.folder), "HEARTH_SOCKET": str(self.folder / "rpc.sock"), "LANG": "C.UTF-8",
-            "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "BROWSER": str(HERE.parent / "demo" / "browser.py"),
-        }
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def __exit__(self, *failure):
         self.tmux("kill-server")
-        for child in reversed(self.children):
-            child.send_signal(signal.SIGTERM)
-            child.wait()
-        shutil.rmtree(self.folder)
-
-    def start(self, *command):
-        log = open(self.folder / f"{command[0]}.log", "w")
-        self.children.append(subprocess.Popen(command, env=self.environment, stdout=log, stderr=log))
-
-    def run(self, *command, **variables):
-        return subprocess.run(
-            command, env=self.environment | variables, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-
-    def fault(self, answer):
-        self.run("curl", "--silent", "--fail", "--data", answer, f"{ISSUER}/__fault").check_returncode()
+        super().__exit__(*failure)
 
     def tmux(self, *command):
         return self.run("tmux", "-f", "/dev/null", "-S", str(self.folder / "tmux"), *command).stdout
@@ -87,15 +35,9 @@ class Stage:
 
 def prepare(stage):
     """Sets up three accounts: one works, one is locked, and the session of one has ended."""
-    configuration = "".join(ACCOUNT.format(name, ISSUER, ISSUER) for name in ("work", "home", "mail"))
-    (stage.folder / "config.toml").write_text(configuration + "\n[refresh]\njitter = 0.0\n")
-    (stage.folder / "config.toml").chmod(0o600)
-    stage.start("hearth-sandbox", "--port", str(PORT), "--token-lifetime", "3600")
-    await_that(lambda: "listening" in (stage.folder / "hearth-sandbox.log").read_text(), "the sandbox listens")
-    stage.start("hearthd", "--config", str(stage.folder / "config.toml"), "--state-dir", str(stage.folder / "state"))
-    await_that(lambda: stage.run("hearthctl", "rpc", "daemon.getInfo").returncode == 0, "the daemon answers")
+    stage.start_hearth(("work", "home", "mail"), token_lifetime=3600)
     for account, user in ("mail", "ada"), ("home", "grace"), ("work", "grace"):
-        await_that(lambda: stage.run("hearthctl", "login", account, BROWSER_USER=user).returncode == 0, "a sign-in")
+        stage.sign_in(account, user)
     stage.fault('{"path":"/token","status":400,"body":"{\\"error\\":\\"invalid_grant\\"}","times":1}')
     stage.run("hearthctl", "refresh", "mail")
     stage.run("hearthctl", "lock", "home")
@@ -139,7 +81,7 @@ def draw(name, title, screen):
     (HERE / f"{name}.svg").write_text("\n".join([*lines, "</svg>", ""]))
 
 
-with Stage() as stage:
+with Terminal() as stage:
     prepare(stage)
     stage.show("top", 12)
     await_that(lambda: "work" in stage.screen("top"), "top shows the accounts")
