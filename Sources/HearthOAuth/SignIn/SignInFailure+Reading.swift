@@ -18,20 +18,19 @@ enum SignInStep {
   /// The provider's refusal, as a verb phrase for messages.
   fileprivate var refusal: String {
     switch self {
-    case .pushedRequest: "refuses the authorization request"
-    case .code: "refuses the code"
-    case .deviceCode: "refuses to issue a code for another device"
-    case .poll: "refuses the device code"
-    case .password: "refuses the sign-in"
+    case .pushedRequest: "rejected the authorization request"
+    case .code, .poll: "rejected the token request"
+    case .deviceCode: "rejected the device authorization request"
+    case .password: "rejected the sign-in request"
     }
   }
 
   fileprivate var endpoint: String {
     switch self {
-    case .pushedRequest: "endpoint for pushed authorization requests"
+    case .pushedRequest: "pushed authorization request endpoint"
     case .code, .poll: "token endpoint"
     case .deviceCode: "device authorization endpoint"
-    case .password: "sign-in"
+    case .password: "sign-in endpoint"
     }
   }
 }
@@ -95,7 +94,7 @@ extension TokenRejection {
   func signInFailure(of origin: Origin, at step: SignInStep) -> SignInFailure {
     switch signInMeaning(at: step) {
     case .denied where step == .password:
-      .denied(message: "\(origin) refuses the user name or the password: \(summary).")
+      .denied(message: "\(origin) rejected the user name or password: \(summary).")
     case .denied:
       .denied(message: "\(origin) denied the sign-in: \(summary).")
     case .accountDisabled:
@@ -105,12 +104,13 @@ extension TokenRejection {
     case .misconfigured where response.status == 404 || response.status == 405:
       .failed(message: "\(origin) has no \(step.endpoint) at that address (\(summary)). Check the configuration.")
     case .misconfigured:
-      .failed(message: "\(origin) refuses the configuration: \(summary). Check the client, its secret and the scopes.")
+      .failed(
+        message: "\(origin) \(step.refusal): \(summary). Check the account's client ID, secret and scopes.")
     case .unavailable:
       .unavailable(message: unavailability(of: origin), retryAfter: response.retryAfter)
     case .pending, .slowDown, .refused:
       .failed(
-        message: content.map { "\(origin) answered HTTP \(response.status) with \($0)." }
+        message: content.map { "\(origin) returned HTTP \(response.status) with \($0)." }
           ?? "\(origin) \(step.refusal): \(summary).")
     }
   }
@@ -127,7 +127,7 @@ extension TokenRejection {
 
   private func unavailability(of origin: Origin) -> String {
     let found = (300..<400).contains(response.status) ? Self.redirect : isPage ? Self.page : content
-    return found.map { "\(origin) answered HTTP \(response.status) with \($0)." }
+    return found.map { "\(origin) returned HTTP \(response.status) with \($0)." }
       ?? "\(origin) cannot sign you in now: \(summary)."
   }
 

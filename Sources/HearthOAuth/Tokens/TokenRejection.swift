@@ -40,20 +40,21 @@ struct TokenRejection: Error {
       if isPage { return unexpected("a web page", from: origin) }
       switch meaning {
       case .final where mayBeFinal:
-        return .rejected(.refreshToken, message: "\(origin) refused the refresh token: \(summary).")
+        return .rejected(.refreshToken, message: "\(origin) rejected the refresh token: \(summary).")
       case .accountDisabled where mayBeFinal:
         return .rejected(.accountDisabled, message: "\(origin) says that the account is disabled: \(summary).")
       case .misconfigured:
         return .misconfigured(
-          message: "\(origin) refuses the configuration: \(summary). Check the client, its secret and the scopes.")
+          message: "\(origin) rejected the token request: \(summary). Check the account's client ID, secret and scopes."
+        )
       case .unavailable: return unavailable(origin)
       case .final, .accountDisabled, .unclear, nil:
         let message =
           if case .either = verdict {
-            "\(origin) refuses the refresh token or the client: \(summary). Sign in again. If that does not help, "
-              + "check the client, its secret and the scopes."
+            "\(origin) rejected the refresh token or the client: \(summary). Sign in again. If that does not help, "
+              + "check the account's client ID, secret and scopes."
           } else {
-            "\(origin) refuses to refresh for now: \(summary)."
+            "\(origin) rejected the token request: \(summary)."
           }
         return .unclear(message: message, retryAfter: response.retryAfter)
       }
@@ -66,7 +67,7 @@ struct TokenRejection: Error {
   /// Returns the failure for a response that contains neither a grant nor an error.
   private func unexpected(_ found: String, from origin: Origin) -> RefreshFailure {
     .unavailable(
-      message: "\(origin) answered HTTP \(response.status) with \(found).", retryAfter: response.retryAfter)
+      message: "\(origin) returned HTTP \(response.status) with \(found).", retryAfter: response.retryAfter)
   }
 
   /// Whether the response is a web page, which comes from a gateway or a captive portal rather than a token endpoint.
@@ -136,7 +137,7 @@ struct TokenRejection: Error {
   // MARK: - Messages
 
   private func unavailable(_ origin: Origin) -> RefreshFailure {
-    .unavailable(message: "\(origin) cannot refresh now: \(summary).", retryAfter: response.retryAfter)
+    .unavailable(message: "\(origin) cannot issue a token now: \(summary).", retryAfter: response.retryAfter)
   }
 
   /// A short description of the response with the error's code and descriptions, but without secrets or other content.

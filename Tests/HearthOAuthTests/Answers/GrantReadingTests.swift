@@ -142,7 +142,7 @@ import Testing
       Issue.record("\(String(describing: response.error))")
       return
     }
-    #expect(message.hasSuffix("answered HTTP 200 with a token_type that is not a string."))
+    #expect(message.hasSuffix("returned HTTP 200 with a token_type that is not a string."))
     #expect(response.refreshToken?.secret.reveal() == "rt")
   }
 

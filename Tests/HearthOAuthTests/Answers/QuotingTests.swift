@@ -43,7 +43,8 @@ import Testing
       return
     }
     #expect(
-      message.hasPrefix("https://id.example.com refused the refresh token: HTTP 400, invalid_grant, Token [31m revoked")
+      message.hasPrefix(
+        "https://id.example.com rejected the refresh token: HTTP 400, invalid_grant, Token [31m revoked")
     )
     #expect(message.count < 400)
     #expect(!message.contains { $0.isNewline || $0 == "\u{1b}" })

@@ -26,7 +26,7 @@ import Testing
         Issue.record("\(status)")
         continue
       }
-      #expect(message.contains(code) && message.contains("refused the refresh token"))
+      #expect(message.contains(code) && message.contains("rejected the refresh token"))
     }
     #expect(failure(code, description, status: 422).map { Outcome($0) } == .unclear)
     #expect(failure(code, description, status: 503).map { Outcome($0) } == .unavailable)
@@ -73,7 +73,7 @@ import Testing
       return
     }
     let signIn = try #require(message.firstRange(of: "Sign in again"))
-    let check = try #require(message.firstRange(of: "check the client, its secret and the scopes"))
+    let check = try #require(message.firstRange(of: "check the account's client ID, secret and scopes"))
     #expect(signIn.lowerBound < check.lowerBound && message.contains(description))
   }
 

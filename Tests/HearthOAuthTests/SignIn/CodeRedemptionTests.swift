@@ -70,19 +70,20 @@ import Testing
   /// A reply of the token endpoint to a code, and what is said of it after the origin.
   static let replies: [(LoopbackServer.Reply, SignInFailure)] = [
     (
-      .refused("invalid_grant", status: 400), .failed(message: "refuses the code: HTTP 400, invalid_grant.")
+      .refused("invalid_grant", status: 400), .failed(message: "rejected the token request: HTTP 400, invalid_grant.")
     ),
     // GitHub answers errors with the status 200.
     (
       .answer(
         200, body: #"{"error":"bad_verification_code","error_description":"The code passed is incorrect or expired."}"#),
       .failed(
-        message: "refuses the code: HTTP 200, bad_verification_code, The code passed is incorrect or expired.")
+        message: "rejected the token request: HTTP 200, bad_verification_code, The code passed is incorrect or expired."
+      )
     ),
     (
       .refused("invalid_client"),
       .failed(
-        message: "refuses the configuration: HTTP 401, invalid_client. Check the client, its secret and the "
+        message: "rejected the token request: HTTP 401, invalid_client. Check the account's client ID, secret and "
           + "scopes.")
     ),
     (
@@ -93,40 +94,40 @@ import Testing
       .answer(404),
       .failed(message: "has no token endpoint at that address (HTTP 404, an empty response). Check the configuration.")
     ),
-    (.answer(200, body: "{}"), .failed(message: "answered HTTP 200 with no access token.")),
+    (.answer(200, body: "{}"), .failed(message: "returned HTTP 200 with no access token.")),
     (
       .answer(200, body: #"{"access_token":7,"token_type":"Bearer"}"#),
-      .failed(message: "answered HTTP 200 with no access token.")
+      .failed(message: "returned HTTP 200 with no access token.")
     ),
     (
       .answer(200, body: #"{"access_token":"a b"}"#),
-      .failed(message: "answered HTTP 200 with a token with characters that are not allowed in tokens.")
+      .failed(message: "returned HTTP 200 with a token with characters that are not allowed in tokens.")
     ),
     (
       .answer(200, body: #"{"access_token":"dpop-bound","token_type":"DPoP"}"#),
       .failed(
         message: "issues tokens of type DPoP, which Hearth cannot use. Configure this client for Bearer tokens.")
     ),
-    (.answer(200, body: "[]"), .failed(message: "answered HTTP 200 with no JSON.")),
+    (.answer(200, body: "[]"), .failed(message: "returned HTTP 200 with no JSON.")),
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: String(repeating: "<p>", count: 350_000)),
       .unavailable(
-        message: "answered HTTP 200 with a web page (perhaps the network's sign-in page).", retryAfter: nil)
+        message: "returned HTTP 200 with a web page (perhaps the network's sign-in page).", retryAfter: nil)
     ),
     (
       .answer(200, body: #"{"access_token":"\#(String(repeating: "a", count: 1 << 20))"}"#),
-      .failed(message: "answered HTTP 200 with a response that is too long.")
+      .failed(message: "returned HTTP 200 with a response that is too long.")
     ),
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: "<html>"),
       .unavailable(
-        message: "answered HTTP 200 with a web page (perhaps the network's sign-in page).", retryAfter: nil)
+        message: "returned HTTP 200 with a web page (perhaps the network's sign-in page).", retryAfter: nil)
     ),
     (
       .answer(302, headers: [("Location", "https://evil.example.com/token")]),
       .unavailable(
         message:
-          "answered HTTP 302 with a redirect, which Hearth does not follow (perhaps to the network's sign-in page).",
+          "returned HTTP 302 with a redirect, which Hearth does not follow (perhaps to the network's sign-in page).",
         retryAfter: nil)
     ),
     (

@@ -28,7 +28,7 @@ import Testing
   }
 
   private static let page =
-    "answered HTTP 200 with a web page (perhaps the network's sign-in page)."
+    "returned HTTP 200 with a web page (perhaps the network's sign-in page)."
 
   static let answers: [(LoopbackServer.Reply, SignInFailure)] = [
     (.refused("authorization_pending", status: 400), .pending(.pending)),
@@ -57,7 +57,7 @@ import Testing
     (.answer(400, body: #"{"status":400,"message":"authorization_pending"}"#), .pending(.pending)),
     (
       .answer(400, body: #"{"status":400,"message":"invalid device code"}"#),
-      .failed(message: "refuses the device code: HTTP 400, invalid device code.")
+      .failed(message: "rejected the token request: HTTP 400, invalid device code.")
     ),
     (
       .refused("access_denied", status: 403),
@@ -70,7 +70,7 @@ import Testing
     ),
     (
       .refused("bad_verification_code", status: 400),
-      .failed(message: "refuses the device code: HTTP 400, bad_verification_code.")
+      .failed(message: "rejected the token request: HTTP 400, bad_verification_code.")
     ),
     (
       .refused("expired_token", status: 400),
@@ -88,15 +88,15 @@ import Testing
     (
       .refused("invalid_client"),
       .failed(
-        message: "refuses the configuration: HTTP 401, invalid_client. Check the client, its secret and the "
+        message: "rejected the token request: HTTP 401, invalid_client. Check the account's client ID, secret and "
           + "scopes.")
     ),
     (
       .refused("something_else", status: 400),
-      .failed(message: "refuses the device code: HTTP 400, something_else.")
+      .failed(message: "rejected the token request: HTTP 400, something_else.")
     ),
-    (.answer(400), .failed(message: "refuses the device code: HTTP 400, an empty response.")),
-    (.answer(200, body: "{}"), .failed(message: "answered HTTP 200 with no access token.")),
+    (.answer(400), .failed(message: "rejected the token request: HTTP 400, an empty response.")),
+    (.answer(200, body: "{}"), .failed(message: "returned HTTP 200 with no access token.")),
     (.answer(503), .pending(.unanswered(message: "cannot sign you in now: HTTP 503, an empty response."))),
     (
       .answer(500, body: #"{"error":"server_error"}"#),
@@ -144,7 +144,7 @@ import Testing
       let body = #"{"error":"odd","error_description":"no hearts-of-oak here"}"#
       bench.provider.answer("/token", with: .answer(400, body: body))
       let failure = await bench.failure { try await bench.endpoint.poll(signIn) }
-      let told = "\(bench.base) refuses the device code: HTTP 400, odd, no \(Redactor.replacement) here."
+      let told = "\(bench.base) rejected the token request: HTTP 400, odd, no \(Redactor.replacement) here."
       #expect(failure == .failed(message: told))
     }
   }

@@ -86,20 +86,20 @@ import Testing
       ("verification_uri", "https://example.com/#a b", "no verification_uri that can be opened"),
       ("expires_in", nil, "no expires_in"), ("expires_in", "soon", "no expires_in"),
     ].map { name, value, told in
-      (.answer(200, body: answer(name, value)), .failed(message: "answered HTTP 200 with \(told)."))
+      (.answer(200, body: answer(name, value)), .failed(message: "returned HTTP 200 with \(told)."))
     } + [
       // GitHub answers errors with the status 200.
       (
         .answer(200, body: #"{"error":"device_flow_disabled","error_description":"Device Flow must be enabled."}"#),
         .failed(
           message:
-            "refuses to issue a code for another device: HTTP 200, device_flow_disabled, Device Flow must be enabled.")
+            "rejected the device authorization request: HTTP 200, device_flow_disabled, Device Flow must be enabled.")
       ),
       (
         .refused("unauthorized_client", status: 400),
         .failed(
-          message: "refuses the configuration: HTTP 400, unauthorized_client. Check the client, its secret and "
-            + "the scopes.")
+          message: "rejected the device authorization request: HTTP 400, unauthorized_client. "
+            + "Check the account's client ID, secret and scopes.")
       ),
       (
         .answer(404),
@@ -110,7 +110,7 @@ import Testing
       ),
       (
         .answer(403, body: #"{"error_code":"rate_limit_exceeded"}"#),
-        .failed(message: "refuses to issue a code for another device: HTTP 403, rate_limit_exceeded.")
+        .failed(message: "rejected the device authorization request: HTTP 403, rate_limit_exceeded.")
       ),
       (
         .answer(429, headers: [("Retry-After", "3")]),

@@ -64,32 +64,32 @@ import Testing
   static let refusals: [(LoopbackServer.Reply, SignInFailure)] = [
     (
       .answer(401, body: #"{"message":"Wrong password."}"#),
-      .denied(message: "refuses the user name or the password: HTTP 401, Wrong password.")
+      .denied(message: "rejected the user name or password: HTTP 401, Wrong password.")
     ),
     (
       .answer(403, body: "{}"),
-      .denied(message: "refuses the user name or the password: HTTP 403, a response without an error code.")
+      .denied(message: "rejected the user name or password: HTTP 403, a response without an error code.")
     ),
     (
       .answer(400, body: #"{"error":"invalid_credentials"}"#),
-      .denied(message: "refuses the user name or the password: HTTP 400, invalid_credentials.")
+      .denied(message: "rejected the user name or password: HTTP 400, invalid_credentials.")
     ),
     (
       .answer(400, body: #"{"error":"bad_request","message":"No field email."}"#),
-      .failed(message: "refuses the sign-in: HTTP 400, bad_request, No field email.")
+      .failed(message: "rejected the sign-in request: HTTP 400, bad_request, No field email.")
     ),
     (
       .answer(401, headers: [("Content-Type", "text/html")], body: "<html>"),
       .unavailable(
-        message: "answered HTTP 401 with a web page (perhaps the network's sign-in page).", retryAfter: nil)
+        message: "returned HTTP 401 with a web page (perhaps the network's sign-in page).", retryAfter: nil)
     ),
     (
       .answer(404, body: "{}"),
       .failed(
-        message: "has no sign-in at that address (HTTP 404, a response without an error code). Check the "
+        message: "has no sign-in endpoint at that address (HTTP 404, a response without an error code). Check the "
           + "configuration.")
     ),
-    (.answer(200, body: "{}"), .failed(message: "answered HTTP 200 with no access token.")),
+    (.answer(200, body: "{}"), .failed(message: "returned HTTP 200 with no access token.")),
     (.answer(500), .unavailable(message: "cannot sign you in now: HTTP 500, an empty response.", retryAfter: nil)),
   ]
 
@@ -152,10 +152,10 @@ import Testing
   static let firebaseErrors: [(String, SignInFailure)] = [
     (
       "INVALID_LOGIN_CREDENTIALS",
-      .denied(message: "refuses the user name or the password: HTTP 400, INVALID_LOGIN_CREDENTIALS.")
+      .denied(message: "rejected the user name or password: HTTP 400, INVALID_LOGIN_CREDENTIALS.")
     ),
-    ("INVALID_PASSWORD", .denied(message: "refuses the user name or the password: HTTP 400, INVALID_PASSWORD.")),
-    ("EMAIL_NOT_FOUND", .denied(message: "refuses the user name or the password: HTTP 400, EMAIL_NOT_FOUND.")),
+    ("INVALID_PASSWORD", .denied(message: "rejected the user name or password: HTTP 400, INVALID_PASSWORD.")),
+    ("EMAIL_NOT_FOUND", .denied(message: "rejected the user name or password: HTTP 400, EMAIL_NOT_FOUND.")),
     ("USER_DISABLED", .denied(message: "says that the account is disabled: HTTP 400, USER_DISABLED.")),
     (
       "TOO_MANY_ATTEMPTS_TRY_LATER : Access was disabled.",
@@ -165,7 +165,7 @@ import Testing
         retryAfter: nil)
     ),
     (
-      "OPERATION_NOT_ALLOWED", .failed(message: "refuses the sign-in: HTTP 400, OPERATION_NOT_ALLOWED.")
+      "OPERATION_NOT_ALLOWED", .failed(message: "rejected the sign-in request: HTTP 400, OPERATION_NOT_ALLOWED.")
     ),
   ]
 
@@ -183,7 +183,7 @@ import Testing
   func secrets() async throws {
     try await firebase { bench in
       bench.provider.grant(Self.signInPath, #"{"localId":"u","mfaPendingCredential":"m","mfaInfo":[]}"#)
-      let told = "answered HTTP 200 with a request for a second factor, which Hearth cannot provide."
+      let told = "returned HTTP 200 with a request for a second factor, which Hearth cannot provide."
       #expect(
         await bench.failure { try await signIn(bench) } == SignInFailure.failed(message: told).said(by: bench.base))
       bench.provider.answer(

@@ -88,21 +88,21 @@ import Testing
       (
         .refused("invalid_scope", status: 400), nil,
         .failed(
-          message: "refuses the configuration: HTTP 400, invalid_scope. Check the client, its secret and the "
-            + "scopes.")
+          message: "rejected the authorization request: HTTP 400, invalid_scope. "
+            + "Check the account's client ID, secret and scopes.")
       ),
       (
         .answer(400, body: #"{"error":"invalid_redirect_uri","error_description":"Not registered."}"#), nil,
-        .failed(message: "refuses the authorization request: HTTP 400, invalid_redirect_uri, Not registered.")
+        .failed(message: "rejected the authorization request: HTTP 400, invalid_redirect_uri, Not registered.")
       ),
       (
         .refused("invalid_client"), "s3cret-word",
         .failed(
-          message: "refuses the configuration: HTTP 401, invalid_client. Check the client, its secret and the "
-            + "scopes.")
+          message: "rejected the authorization request: HTTP 401, invalid_client. "
+            + "Check the account's client ID, secret and scopes.")
       ),
-      (.answer(201, body: "{}"), nil, .failed(message: "answered HTTP 201 with no request_uri.")),
-      (.answer(201, body: #"{"request_uri":5}"#), nil, .failed(message: "answered HTTP 201 with no request_uri.")),
+      (.answer(201, body: "{}"), nil, .failed(message: "returned HTTP 201 with no request_uri.")),
+      (.answer(201, body: #"{"request_uri":5}"#), nil, .failed(message: "returned HTTP 201 with no request_uri.")),
       (
         .answer(503), nil,
         .unavailable(
