@@ -15,8 +15,8 @@ struct CallLimitTests {
 
   /// Whether the call is refused because of this parameter.
   private func isRefused(_ error: RPCError?, _ parameter: String) -> Bool {
-    error?.code == -32602 && error?.message.contains("\"\(parameter)") == true
-      || error?.code == -32602 && error?.message.contains(" \(parameter):") == true
+    guard let error, error.code == -32602 else { return false }
+    return ["\"\(parameter)", " \(parameter):", " \(parameter) "].contains { error.message.contains($0) }
   }
 
   @Test("for numbers are those in rpc.discover, at both ends")

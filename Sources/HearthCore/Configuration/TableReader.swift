@@ -157,7 +157,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     guard let duration = Quantity.duration(from: text) else {
       throw error(key, "must be a duration like \"500ms\", \"30s\", \"5m\", \"6h\" or \"7d\", not \"\(text)\"")
     }
-    guard orZero || duration > .zero else { throw error(key, "must be longer than zero") }
+    guard orZero || duration > .zero else { throw error(key, "must be greater than zero") }
     return duration
   }
 
@@ -167,7 +167,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     guard let count = Quantity.byteCount(from: text) else {
       throw error(key, "must be a size like \"64KiB\", \"1MiB\" or \"1GiB\", not \"\(text)\"")
     }
-    guard count > 0 else { throw error(key, "must be more than zero") }
+    guard count > 0 else { throw error(key, "must be greater than zero") }
     return count
   }
 
@@ -218,7 +218,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 extension String {
   /// A description that reveals only the kind and length of this string. Error messages use it for values that may be
   /// secrets.
-  package var withoutContent: String { "a \(hasPrefix("/") ? "path" : "text") of \(unicodeScalars.count) characters" }
+  package var withoutContent: String { "a \(hasPrefix("/") ? "path" : "string") of \(unicodeScalars.count) characters" }
 
   /// This string without the parts of a URL that can contain secrets: user information, query and fragment. The string
   /// does not have to be a valid URL.

@@ -45,17 +45,19 @@ package struct DeliveryPolicy: Hashable, Sendable {
       let error = Self.describe(response)
       return .dead(.rejected, status: status, error: "The account's configuration says not to retry: \(error)")
     case .retry:
-      return retried("The server answered \(status), and the account's configuration says to retry.")
+      return retried("The server returned HTTP \(status), and the account's configuration says to retry.")
     }
     if let challenge { return .needsStepUp(status: status, error: challenge.sentence) }
     switch status {
     case 200...299 where Self.isPageForJSON(response, to: delivery.request, expecting: content):
       return retried(
-        "The server answered \(status) with a web page instead of JSON, so it is unknown whether the request took "
+        "The server returned HTTP \(status) with a web page instead of JSON, so it is unknown whether the request took "
           + "effect.")
     case 200...299: return .delivered(status: status)
     case 300...399:
-      return .dead(.redirected, status: status, error: "The server redirects to another address (\(status)).")
+      return .dead(
+        .redirected, status: status,
+        error: "The server redirected the request (HTTP \(status)), but queued requests do not follow redirects.")
     case 409 where response.retryAfter == nil && delivery.conflicts >= Self.maxConflicts: return rejected(response)
     case 408, 409, 423, 425, 429: return retried()
     // A 403 or a 413 (RFC 9110, section 15.5.14) is temporary only if the server says when to retry.
@@ -91,7 +93,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
     at now: Timestamp, random: Double
   ) -> DeliveryOutcome {
     let attempts = delivery.item.attempts + 1
-    let error = message ?? "The server answered \(status ?? 0)."
+    let error = message ?? "The server returned HTTP \(status ?? 0)."
     guard attempts < settings.maxAttempts else { return .dead(.attemptsExhausted, status: status, error: error) }
     let isFateUnknown = status.map { (200...299).contains($0) || $0 == 502 || $0 == 504 } ?? true
     var wait = settings.retry.wait(failures: attempts, retryAfter: retryAfter, random: random)
@@ -113,7 +115,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
     // Many programs stop displaying a string at a NUL byte, so replace NUL bytes with spaces.
     let bytes = response.body.prefix(maxErrorBytes).map { $0 == 0 ? UInt8(ascii: " ") : $0 }
     let text = String(decoding: bytes, as: UTF8.self)
-    return text.isEmpty ? "The server answered \(response.status)." : "\(response.status): \(text)"
+    return text.isEmpty ? "The server returned HTTP \(response.status)." : "\(response.status): \(text)"
   }
 }
 

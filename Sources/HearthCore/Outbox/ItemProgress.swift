@@ -75,7 +75,7 @@ package struct ItemProgress: Hashable, Sendable {
       lastStatus = status
       lastError =
         (200...299).contains(status)
-        ? nil : "The server answered \(status), which the account's configuration counts as delivered."
+        ? nil : "The server returned HTTP \(status), which the account's configuration counts as delivered."
       finish(.delivered, at: now)
     case .waiting(let wait):
       state = .waiting

@@ -48,30 +48,30 @@ extension OutboxDraft {
 
   /// Checks that the draft can be sent, and returns its parsed URL. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(DraftError) -> HTTPURL {
-    guard Self.isToken(method) else { throw DraftError("method: it must be an HTTP method") }
+    guard Self.isToken(method) else { throw DraftError("method must be an HTTP method") }
     // A CONNECT request has no URL of this form, and the response to a TRACE would repeat the token (RFC 9110, section
     // 9.3.8).
-    guard method != "CONNECT", method != "TRACE" else { throw DraftError("method: \(method) cannot be delivered") }
+    guard method != "CONNECT", method != "TRACE" else { throw DraftError("method must not be \(method)") }
     try checkHeaders()
-    guard body.count <= maxBody else { throw DraftError("body: it must not be longer than \(maxBody) bytes") }
+    guard body.count <= maxBody else { throw DraftError("body must not be longer than \(maxBody) bytes") }
     guard isUnordered || Self.isName(lane.text) else {
-      throw DraftError("lane: it must have 1 to 255 bytes and no control characters")
+      throw DraftError("lane must be 1 to 255 bytes long, without control characters")
     }
     if let idempotencyKey {
       guard Self.isName(idempotencyKey), idempotencyKey.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-        throw DraftError("idempotencyKey: it must be 1 to 255 visible ASCII characters")
+        throw DraftError("idempotencyKey must be 1 to 255 printable ASCII characters, without spaces")
       }
     }
     if let replaceKey, !Self.isName(replaceKey.text) {
-      throw DraftError("replaceKey: it must have 1 to 255 bytes and no control characters")
+      throw DraftError("replaceKey must be 1 to 255 bytes long, without control characters")
     }
     if let notBefore, let expiresAt, expiresAt <= notBefore {
-      throw DraftError("expiresAt: it is not after notBefore")
+      throw DraftError("expiresAt must be later than notBefore")
     }
     do {
       return try HTTPURL(encoding: url)
     } catch {
-      throw DraftError("url: \(error)")
+      throw DraftError("url cannot be used: \(error)")
     }
   }
 
@@ -83,12 +83,12 @@ extension OutboxDraft {
   private func checkHeaders() throws(DraftError) {
     guard headers.count <= Self.maxHeaders,
       headers.reduce(0, { $0 + $1.byteCount }) <= Self.maxHeaderBytes
-    else { throw DraftError("headers: more than \(Self.maxHeaders), or longer than \(Self.maxHeaderBytes) bytes") }
+    else { throw DraftError("headers must not exceed \(Self.maxHeaders) headers or \(Self.maxHeaderBytes) bytes") }
     for header in headers {
-      guard Self.isToken(header.name) else { throw DraftError("headers: a name is invalid") }
-      guard !header.isOwn else { throw DraftError("headers: \(header.name) is set by Hearth") }
+      guard Self.isToken(header.name) else { throw DraftError("headers contains an invalid name") }
+      guard !header.isOwn else { throw DraftError("headers must not contain \(header.name), because Hearth sets it") }
       guard header.hasFieldValue else {
-        throw DraftError("headers: the value of \(header.name) has a control character")
+        throw DraftError("headers contains a control character in the value of \(header.name)")
       }
     }
   }

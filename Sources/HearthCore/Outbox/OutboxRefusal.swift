@@ -20,11 +20,11 @@ package struct OutboxRefusal: Hashable, Sendable, CustomStringConvertible {
       "The item is held because its account is not configured. Hearth sends it once the account is configured again. "
         + "To discard it, cancel it."
     case (.held, _): "The item is held. Retry it or cancel it."
-    case (.delivered, _): "The item was delivered."
+    case (.delivered, _): "The item has already been delivered."
     case (.dead, .expired): "The item is dead because it has expired (expiresAt). Enqueue it again to send it."
     case (.dead, _): "The item is dead. Retry it or cancel it."
     case (.cancelled, _): "The item was cancelled. Enqueue it again to send it."
-    case (.superseded, _): "The item was replaced by a newer item."
+    case (.superseded, _): "The item has been replaced by a newer item."
     }
   }
 }

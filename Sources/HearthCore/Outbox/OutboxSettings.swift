@@ -47,11 +47,14 @@ extension OutboxSettings {
     keepDelivered = try table.duration(.keepDelivered, orZero: true) ?? keepDelivered
     keepDead = try table.duration(.keepDead, orZero: true) ?? keepDead
     guard retryInitial <= retryMax else {
-      throw table.error(
-        table.has(.retryInitial) ? .retryInitial : .retryMax, "makes retry_initial longer than retry_max")
+      throw table.has(.retryInitial)
+        ? table.error(.retryInitial, "must not be longer than retry_max")
+        : table.error(.retryMax, "must not be shorter than retry_initial")
     }
     guard maxBody <= maxBytes else {
-      throw table.error(table.has(.maxBody) ? .maxBody : .maxBytes, "makes max_body larger than max_bytes")
+      throw table.has(.maxBody)
+        ? table.error(.maxBody, "must not be larger than max_bytes")
+        : table.error(.maxBytes, "must not be smaller than max_body")
     }
   }
 }

@@ -101,7 +101,7 @@ package struct NetrcText: Sendable {
         skipMacro(from: &place, &line)
         isEntry = false
       case "login", "user", "password", "passwd", "account", "port":
-        guard isEntry else { throw Fault(line: word.line, text: "has \"\(word.text)\" before any \"machine\"") }
+        guard isEntry else { throw Fault(line: word.line, text: "has \"\(word.text)\" before the first \"machine\"") }
         let value = try value(of: word, at: &place, &line)
         if ["login", "user"].contains(word.text) { found[found.count - 1].login = value }
       default: throw Fault(line: word.line, text: "has an unknown keyword")
@@ -135,7 +135,7 @@ package struct NetrcText: Sendable {
       text.append(bytes[place])
       place += 1
     }
-    if place < bytes.count, bytes[place] == 0 { throw Fault(line: line, text: "has a NUL byte") }
+    if place < bytes.count, bytes[place] == 0 { throw Fault(line: line, text: "contains a NUL byte") }
     if isQuoted {
       guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else {
         throw Fault(line: line, text: "has an unclosed quote")

@@ -33,20 +33,21 @@ package enum SinkFailure: Error, Hashable, Sendable {
     case .notRegular: "\(path) is not a regular file and is left unchanged. Remove it or choose another path."
     case .netrc(let fault): "\(path) was not changed, because line \(fault.line) \(fault.text)."
     case .shared(let other):
-      "\(path) is the same file as \(other), which another sink writes. Choose another path."
+      "\(path) is the same file as \(other), which another sink writes to. Choose another path."
     case .folderMissing: "The folder \(folder) does not exist. Create it with \"mkdir -p -m 700 \(folder)\"."
     case .folderUnsafe(let why): "\(path) is not written, because \(why)."
-    case .denied: "Hearth has no permission to write or remove \(path). Allow its user to write to \(folder)."
+    case .denied: "Hearth does not have permission to write or remove \(path). Give its user write access to \(folder)."
     case .readOnly: "\(path) is on a read-only file system. Choose another path."
     case .noSpace: "There is no space left to write \(path). Free some disk space."
     case .unknownOwner(let name):
-      "\(path) should belong to \"\(name)\", but there is no such user or group. Correct the name."
+      "\(path) cannot be assigned to \"\(name)\", because there is no such user or group. Correct the name."
     case .ownerDenied(let name):
       "Hearth is not allowed to make \"\(name)\" the owner or group of \(path). Unless Hearth runs as root, choose "
         + "only a group that its user belongs to."
     case .unanswered(let limit):
       "The file system of \(path) has not responded for \(limit.components.seconds) s. Check whether it is mounted."
-    case .unrecorded(let why): "\(path) was not written yet, because Hearth cannot write to its state folder: \(why)."
+    case .unrecorded(let why):
+      "\(path) has not been written yet, because Hearth cannot write to its state folder: \(why)."
     case .failed(let text): "\(path) cannot be written or removed: \(text)."
     }
   }

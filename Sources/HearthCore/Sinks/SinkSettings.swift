@@ -111,9 +111,10 @@ extension SinkSettings.Netrc {
     }
     let login = try table.string(.login) ?? username.flatMap { NetrcText.isWord($0) ? $0 : nil } ?? Self.anybody
     guard NetrcText.isWord(login) else {
-      throw table.error(.login, "must be one word of visible ASCII without quotes and \\, and must not begin with #")
+      throw table.error(
+        .login, "must be one word of printable ASCII without quotes or backslashes, and must not begin with #")
     }
-    guard !known.isEmpty else { throw table.error("needs a host in the account's api_origins") }
+    guard !known.isEmpty else { throw table.error("needs at least one host in the account's api_origins") }
     self.init(hosts: named.isEmpty ? known.sorted() : named, login: login)
   }
 }

@@ -70,11 +70,11 @@ extension OutboxService {
   func check(_ query: OutboxQuery) throws {
     if let account = query.account { try known(account) }
     guard (1...1000).contains(query.limit) else {
-      throw Failure(.invalidParams, "limit: it must be between 1 and 1000")
+      throw Failure(.invalidParams, "limit must be between 1 and 1000")
     }
     if let cursor = query.cursor, Int64(cursor) == nil {
       throw Failure(
-        .invalidParams, "cursor: outbox.list did not return this cursor; omit it to start with the oldest item")
+        .invalidParams, "cursor was not returned by outbox.list; omit it to start with the oldest item")
     }
   }
 

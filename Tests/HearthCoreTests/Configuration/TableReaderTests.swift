@@ -134,7 +134,7 @@ struct TableReaderTests {
   func secrets() {
     let reader = TableReader<Key>(sharing: Self.table(["client_secret_file": .string("hunter2")]))
     let refusal = Self.refusal { () throws(ConfigurationError) in _ = try reader.path(.secret) }
-    #expect(refusal?.hasSuffix("not a text of 7 characters") == true)
+    #expect(refusal?.hasSuffix("not a string of 7 characters") == true)
     #expect("/x".withoutContent == "a path of 2 characters")
   }
 

@@ -185,7 +185,7 @@ import Testing
       return
     }
     #expect(wait.duration == .seconds(7) && wait.status == status && wait.unknownFor == nil)
-    #expect(wait.error == "The server answered \(status), and the account's configuration says to retry.")
+    #expect(wait.error == "The server returned HTTP \(status), and the account's configuration says to retry.")
     guard case .dead(.attemptsExhausted, status, _) = try outcome(status, attempts: 29, as: .retry) else {
       Issue.record("Attempts do not run out")
       return
@@ -211,7 +211,8 @@ import Testing
     #expect(try outcome(409, as: .delivered) == .delivered(status: 409))
     var progress = ItemProgress(at: now)
     progress.settle(.delivered(status: 409), at: now)
-    #expect(progress.lastError == "The server answered 409, which the account's configuration counts as delivered.")
+    #expect(
+      progress.lastError == "The server returned HTTP 409, which the account's configuration counts as delivered.")
     progress = ItemProgress(at: now)
     progress.settle(.delivered(status: 201), at: now)
     #expect(progress.lastError == nil)

@@ -77,9 +77,9 @@ import Testing
     "a fault is reported with its line",
     arguments: [
       ("machine a\nlogin b\nfoo c\n", 3, "has an unknown keyword"),
-      ("login a\n", 1, "has \"login\" before any \"machine\""),
+      ("login a\n", 1, "has \"login\" before the first \"machine\""),
       ("\nmachine a login", 2, "has \"login\" without a value"), ("machine", 1, "has \"machine\" without a value"),
-      ("machine a\npassword \"b\nlogin c\"", 2, "has an unclosed quote"), ("machine a\0", 1, "has a NUL byte"),
+      ("machine a\npassword \"b\nlogin c\"", 2, "has an unclosed quote"), ("machine a\0", 1, "contains a NUL byte"),
       ("macdef m\n\nfoo", 3, "has an unknown keyword"),
     ])
   func unreadable(text: String, line: Int, why: String) throws {

@@ -16,7 +16,7 @@ import Testing
       await #expect(throws: Failure.originNotAllowed(Sample.secondOrigin, Sample.other)) {
         try await service.enqueue(Sample.draft(account: Sample.other, origin: "https://second.example.com"))
       }
-      await #expect(throws: Failure(.invalidParams, "method: it must be an HTTP method")) {
+      await #expect(throws: Failure(.invalidParams, "method must be an HTTP method")) {
         try await service.enqueue(Sample.draft(method: "a b"))
       }
       let unknown = Failure(.unknownItem, "There is no item \"none\" in the outbox.")

@@ -104,7 +104,7 @@ import Testing
     unknown.account = AccountName("nobody")!
     #expect(await failure(of: unknown, service) == .unknownAccount(unknown.account))
     let long = draft("/a", "POST", body: String(repeating: "x", count: 101))
-    #expect(await failure(of: long, service) == .invalidRequest("body: it must not be longer than 100 bytes"))
+    #expect(await failure(of: long, service) == .invalidRequest("body must not be longer than 100 bytes"))
     #expect(await failure(of: draft(), service) == .noSession)
     bearers.set(failure: .unavailable(message: "down", retryAfter: .seconds(3)))
     #expect(await failure(of: draft(), service) == .refreshUnavailable(message: "down", retryAfter: .seconds(3)))

@@ -160,18 +160,18 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
   static let delivery = [
     delivery(
       "status = 200\noutcome = \"retry\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot contain 200 with outcome \"retry\": a 2xx always counts as "
-        + "delivered, because the API has accepted it"
+      "\"status\" in [[accounts.a.delivery]] cannot contain 200 with outcome \"retry\": a 2xx response always "
+        + "counts as delivered, because the API has accepted the request"
     ),
     delivery(
       "status = 401\noutcome = \"retry\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot contain 401 with outcome \"retry\": a 401 concerns the session, so "
-        + "Hearth requests another token"
+      "\"status\" in [[accounts.a.delivery]] cannot contain 401 with outcome \"retry\": a 401 response concerns "
+        + "the session, so Hearth requests another token"
     ),
     delivery(
       "status = [404, 407]\noutcome = \"dead\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot contain 407 with outcome \"dead\": it comes from a proxy or a "
-        + "captive portal, so the item waits for the network"
+      "\"status\" in [[accounts.a.delivery]] cannot contain 407 with outcome \"dead\": this status comes from a "
+        + "proxy or a captive portal, so the item waits for the network"
     ),
     delivery(
       "status = 429\noutcome = \"delivered\"", 5,
@@ -326,9 +326,9 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:2: \"margin\" in [refresh] must be a duration like \"500ms\", \"30s\", \"5m\", \"6h\" or \"7d\", not \"5 min\""
     ),
     BadConfiguration(
-      "[refresh]\nbackoff_initial = \"0s\"", "/c.toml:2: \"backoff_initial\" in [refresh] must be longer than zero"),
+      "[refresh]\nbackoff_initial = \"0s\"", "/c.toml:2: \"backoff_initial\" in [refresh] must be greater than zero"),
     BadConfiguration(
-      "[refresh]\nrequest_timeout = \"0s\"", "/c.toml:2: \"request_timeout\" in [refresh] must be longer than zero"),
+      "[refresh]\nrequest_timeout = \"0s\"", "/c.toml:2: \"request_timeout\" in [refresh] must be greater than zero"),
     BadConfiguration(
       "[refresh]\nmargin_fraction = 1",
       "/c.toml:2: \"margin_fraction\" in [refresh] must be at least 0 and less than 1, not 1.0"),
@@ -342,19 +342,19 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration(
       "[outbox]\nmax_bytes = \"1GB\"",
       "/c.toml:2: \"max_bytes\" in [outbox] must be a size like \"64KiB\", \"1MiB\" or \"1GiB\", not \"1GB\""),
-    BadConfiguration("[outbox]\nmax_body = \"0KiB\"", "/c.toml:2: \"max_body\" in [outbox] must be more than zero"),
+    BadConfiguration("[outbox]\nmax_body = \"0KiB\"", "/c.toml:2: \"max_body\" in [outbox] must be greater than zero"),
     BadConfiguration(
-      "[outbox]\nmax_bytes = \"64KiB\"", "/c.toml:2: \"max_bytes\" in [outbox] makes max_body larger than max_bytes"),
+      "[outbox]\nmax_bytes = \"64KiB\"", "/c.toml:2: \"max_bytes\" in [outbox] must not be smaller than max_body"),
     BadConfiguration(
       "[outbox]\nconcurrency = 0", "/c.toml:2: \"concurrency\" in [outbox] must be between 1 and 1024, not 0"),
     BadConfiguration(
       "[outbox]\nmax_attempts = -1", "/c.toml:2: \"max_attempts\" in [outbox] must be between 1 and 1000000, not -1"),
     BadConfiguration(
       "[outbox]\nretry_initial = \"7h\"",
-      "/c.toml:2: \"retry_initial\" in [outbox] makes retry_initial longer than retry_max"),
+      "/c.toml:2: \"retry_initial\" in [outbox] must not be longer than retry_max"),
     BadConfiguration(
       "firebase", "api_key = \"k\"\ndefault_lifetime = \"0s\"",
-      "/c.toml:4: \"default_lifetime\" in [accounts.a] must be longer than zero"),
+      "/c.toml:4: \"default_lifetime\" in [accounts.a] must be greater than zero"),
   ]
 }
 

@@ -48,7 +48,7 @@ extension BadConfiguration {
     oidc("team_id = \"1\"", "/c.toml:5: \"team_id\" in [accounts.a] has no effect with client_auth = \"auto\""),
     oidc(
       "client_auth = \"tls\"\nclient_key_file = \"k\"\nclient_certificate_file = \"/c\"",
-      "/c.toml:6: \"client_key_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not a text of 1 characters"
+      "/c.toml:6: \"client_key_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not a string of 1 characters"
     ),
     BadConfiguration(
       "json", "refresh_url = \"https://x.example\"\nclient_auth = \"none\"",

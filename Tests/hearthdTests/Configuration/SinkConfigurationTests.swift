@@ -113,7 +113,7 @@ import Testing
   @Test(
     "keys that do not apply to a netrc file are refused, and its own keys are refused for other files",
     arguments: [
-      ("format = 'netrc'", "/c.toml:4: [[accounts.a.sinks]] needs a host in the account's api_origins"),
+      ("format = 'netrc'", "/c.toml:4: [[accounts.a.sinks]] needs at least one host in the account's api_origins"),
       (
         "format = 'netrc'\nhosts = ['y']",
         "/c.toml:7: \"hosts\" in [[accounts.a.sinks]] cannot contain \"y\", which is not a host in the account's "
@@ -121,7 +121,7 @@ import Testing
       ),
       (
         "format = 'netrc'\nlogin = 'a b'",
-        "/c.toml:7: \"login\" in [[accounts.a.sinks]] must be one word of visible ASCII without quotes and \\, and must not begin with #"
+        "/c.toml:7: \"login\" in [[accounts.a.sinks]] must be one word of printable ASCII without quotes or backslashes, and must not begin with #"
       ),
       (
         "format = 'netrc'\nmode = '0640'",
