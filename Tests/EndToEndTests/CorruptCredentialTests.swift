@@ -24,7 +24,7 @@ import Testing
       }
       let why = "its field \"grant.accessToken\" has the wrong type"
       let journal = try #require(daemon.process?.errors)
-      let line = "A credential file of work is unreadable (\(why)) and was moved to \(corrupt()[0])."
+      let line = "work's credential file is unreadable (\(why)) and was moved to \(corrupt()[0])."
       #expect(journal.contains(line))
 
       // Where none is held: the status tells, too, also after a restart.

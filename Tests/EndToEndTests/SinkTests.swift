@@ -226,7 +226,7 @@ import Testing
         }
       }
       try scene.daemon.signIn(at: scene.sandbox)
-      try doctorSays("\(scene.path) contains the token \(scene.daemon.token().fingerprint).")
+      try doctorSays("\(scene.path) contains token \(scene.daemon.token().fingerprint).")
       try disk.fill()
       // The shell beside the daemon takes its time.
       try eventually("nothing has room any more") {
@@ -239,7 +239,7 @@ import Testing
       // Another attempt, which has failed when this is answered.
       try scene.daemon.call("daemon.reload")
       try disk.free()
-      try doctorSays("\(scene.path) contains the token \(scene.daemon.token().fingerprint).")
+      try doctorSays("\(scene.path) contains token \(scene.daemon.token().fingerprint).")
       try scene.daemon.stop()
       let log = try #require(scene.daemon.process).errors
       #expect(log.split(separator: "There is no space left to write").count == 2, "told once")

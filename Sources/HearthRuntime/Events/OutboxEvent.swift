@@ -34,9 +34,9 @@ extension OutboxEvent {
     case .dead(let item): item.publication(.outboxDead, recordedAs: .outboxItemDead)
     case .held(let item): item.publication(.outboxHeld, recordedAs: .outboxItemHeld)
     case .paused(let account, let reason):
-      Self.publication(.outboxPaused, account, reason, "Account \(account): sending is paused (\(reason)).")
+      Self.publication(.outboxPaused, account, reason, "Paused sending for \(account) (\(reason)).")
     case .resumed(let account, let reason):
-      Self.publication(.outboxResumed, account, reason, "Account \(account): sending has resumed.")
+      Self.publication(.outboxResumed, account, reason, "Resumed sending for \(account).")
     }
   }
 

@@ -25,7 +25,7 @@ extension SessionEvent {
       if case .reauthRequired(let reason) = state {
         change.records +=
           publication(
-            .sessionReauthRequired, .warning, "\(account) must sign in again: \(status.message)",
+            .sessionReauthRequired, .warning, "Sign-in required for \(account): \(status.message)",
             ["HEARTH_REASON": reason.rawValue]
           ).records
       }
@@ -33,7 +33,7 @@ extension SessionEvent {
     case .refreshed(let fingerprint, let previous, let expiresAt):
       let end = expiresAt.map { ", valid until \($0)" } ?? ""
       return publication(
-        .sessionRefreshed, .info, "\(account) has a new token\(end).",
+        .sessionRefreshed, .info, "Refreshed \(account)'s token\(end).",
         [
           "HEARTH_FINGERPRINT": fingerprint.description, "HEARTH_PREVIOUS_FINGERPRINT": previous.description,
           "HEARTH_EXPIRES": expiresAt?.description,
@@ -42,7 +42,7 @@ extension SessionEvent {
           account: account, expiresAt: expiresAt, fingerprint: fingerprint, previousFingerprint: previous))
     case .refreshFailed(let message, let failures):
       return publication(
-        .sessionRefreshFailed, .warning, "The token of \(account) could not be refreshed: \(message)",
+        .sessionRefreshFailed, .warning, "Cannot refresh \(account)'s token: \(message)",
         [
           "HEARTH_FAILURES": "\(failures)", "HEARTH_NEXT_ATTEMPT": status.nextAttemptAt?.description,
           "HEARTH_ERROR": message,
@@ -51,7 +51,7 @@ extension SessionEvent {
       let end = final ? " and cannot be refreshed" : ""
       let advice = status.message == status.state.message(for: account) ? "" : " " + status.message
       return publication(
-        .sessionExpiring, .warning, "The token of \(account) expires at \(at)\(end).\(advice)",
+        .sessionExpiring, .warning, "\(account)'s token expires at \(at)\(end).\(advice)",
         ["HEARTH_EXPIRES": at.description],
         params: TokenExpiry(account: account, expiresAt: at, isFinal: final))
     case .signedIn(let subject):
@@ -64,26 +64,26 @@ extension SessionEvent {
     case .unauthorized(let rejection):
       return publication(
         .apiUnauthorized, .warning,
-        "An API answered 401 to the token of \(account)\(rejection.reason.map { ": \($0)" } ?? "").",
+        "An API rejected \(account)'s token (HTTP 401)\(rejection.reason.map { ": \($0)" } ?? "").",
         [
           "HEARTH_FINGERPRINT": rejection.fingerprint.description, "HEARTH_ORIGIN": rejection.origin?.description,
           "HEARTH_ERROR": rejection.reason,
         ])
     case .credentialUnreadable(let failure):
       return publication(
-        .credentialUnreadable, .warning, "The credential of \(account) cannot be read: \(failure.detail)",
+        .credentialUnreadable, .warning, "Cannot read \(account)'s credential: \(failure.detail)",
         ["HEARTH_ERROR": failure.detail, "HEARTH_REASON": failure.kind.rawValue])
     case .credentialReadable:
-      return publication(.credentialReadable, .info, "The credential of \(account) can be read again.")
+      return publication(.credentialReadable, .info, "\(account)'s credential can be read again.")
     case .credentialSetAside(let file, let why):
       return publication(
         .credentialSetAside, .warning,
-        "A credential file of \(account) is unreadable (\(why)) and was moved to \(file).",
+        "\(account)'s credential file is unreadable (\(why)) and was moved to \(file).",
         ["HEARTH_ERROR": why])
     case .credentialPendingWrite(let failure):
       return publication(
         .credentialPendingWrite, .warning,
-        "The credential file of \(account) cannot be written now. Hearth keeps trying: \(failure.detail)",
+        "Hearth cannot write \(account)'s credential file yet and will retry: \(failure.detail)",
         ["HEARTH_ERROR": failure.detail])
     case .statusChanged: return Publication(sendsStatus: true)
     }

@@ -114,8 +114,8 @@ enum MetricName: String, CaseIterable {
         ]),
         "Time from a call to its response, by method."
       )
-    case .connections: (.gauge, "Connections to the socket.")
-    case .subscriptions: (.gauge, "Subscriptions to events.")
+    case .connections: (.gauge, "Open connections to the socket.")
+    case .subscriptions: (.gauge, "Active subscriptions to events.")
     case .laggedSubscribers: (.counter, "Subscriptions that were closed because their reader was too slow.")
     case .buildInfo: (.gauge, "Always 1. The label contains the version.")
     case .startTime: (.gauge, "When the daemon started, in Unix time.")

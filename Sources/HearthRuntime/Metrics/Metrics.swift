@@ -51,8 +51,7 @@ package final class Metrics: RunningService {
       }
     } catch {
       logger.warning(
-        "Cannot read the saved counters, so counting starts at zero and is not saved: \(error.detail)."
-      )
+        "Cannot read the saved counters, so the counters start at zero and are not saved: \(error.detail).")
       changed.finish()
     }
   }

@@ -171,7 +171,7 @@ package actor SinkService: PlanningService, RunningService {
       return if let failure = sink.machine.failure {
         Diagnosis(.sink, .problem, failure.message(at: path), path: path)
       } else if let fingerprint = sink.machine.fingerprint {
-        Diagnosis(.sink, .ok, "\(path) contains the token \(fingerprint).", path: path)
+        Diagnosis(.sink, .ok, "\(path) contains token \(fingerprint).", path: path)
       } else if sink.settings?.bearer == .idToken, sessions.heldToken(of: account) != nil {
         Diagnosis(
           .sink, .problem,
@@ -208,7 +208,7 @@ package actor SinkService: PlanningService, RunningService {
   private func log(_ level: Logger.Level, _ text: String, _ sink: Sink) {
     let account = sink.settings.map(\.account)
     logger.log(
-      level: level, "\(account.map { "The token file of \($0): " } ?? "")\(text)",
+      level: level, "\(account.map { "Token file for \($0): " } ?? "")\(text)",
       metadata: account.map { ["HEARTH_ACCOUNT": "\($0)"] })
   }
 

@@ -141,7 +141,7 @@ struct SinkServiceTests {
       var iterator = log.stream.makeAsyncIterator()
       let record = await iterator.next()
       #expect(
-        record?.message == "The token file of work: There is no space left to write /run/token. Free some disk "
+        record?.message == "Token file for work: There is no space left to write /run/token. Free some disk "
           + "space.")
       #expect(record?.level == .warning)
       let check = await sinks.checks(of: .sample)
@@ -152,11 +152,11 @@ struct SinkServiceTests {
       files.fails(with: nil)
       await clock.waitForSleeper(until: clock.now() + .seconds(1))
       clock.advance(by: .seconds(1))
-      #expect(await iterator.next()?.message == "The token file of work: /run/token is up to date again.")
+      #expect(await iterator.next()?.message == "Token file for work: /run/token is up to date again.")
       #expect(files.files == [path: "token-1"])
       #expect(
         await sinks.checks(of: .sample)
-          == [Diagnosis(.sink, .ok, "/run/token contains the token 00000001.", path: path)])
+          == [Diagnosis(.sink, .ok, "/run/token contains token 00000001.", path: path)])
     }
   }
 
@@ -243,7 +243,7 @@ struct SinkServiceTests {
     }
     try await running(both) { _ in
       #expect(files.puts.map(\.account) == [.sample] && record.paths == ["netrc:work:/run/token"])
-      #expect(await sinks.checks(of: .sample).first?.message == "/run/token contains the token 00000001.")
+      #expect(await sinks.checks(of: .sample).first?.message == "/run/token contains token 00000001.")
       #expect(await sinks.checks(of: other).first?.message == "Hearth writes /run/token as soon as there is a token.")
     }
     #expect(record.paths.isEmpty)
