@@ -60,7 +60,7 @@ import Testing
       let without = try scene.add("--register")
       #expect(without.status == 1 && without.errors.contains("use --registration-token-stdin"), "\(without)")
       let wrong = try scene.add("--registration-token-stdin", input: "let-me-out\n")
-      #expect(wrong.status == 1 && wrong.errors.contains("rejects the initial access token"), "\(wrong)")
+      #expect(wrong.status == 1 && wrong.errors.contains("rejected the initial access token"), "\(wrong)")
       #expect(!wrong.errors.contains("let-me-out"))
       #expect(scene.text == "", "nothing was written")
       let right = try scene.add("--registration-token-stdin", input: "let-me-in\n")
@@ -74,7 +74,7 @@ import Testing
     try await play(["--refuse-registration"]) { scene in
       let run = try scene.add("--register")
       #expect(run.status == 1 && run.errors.contains("HTTP 403, access_denied"), "\(run)")
-      #expect(run.errors.contains("use --client-id") && scene.text == "")
+      #expect(run.errors.contains("pass its ID with --client-id") && scene.text == "")
     }
   }
 

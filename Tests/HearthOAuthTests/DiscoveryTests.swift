@@ -151,7 +151,7 @@ struct DiscoveryTests {
     try await ProviderBench.run { bench in
       let endpoint = bench.oidc()
       let missing = await bench.outcome(of: endpoint)
-      #expect(missing.message.contains("is missing (HTTP 404). If this persists, check the issuer."))
+      #expect(missing.message.contains("was not found (HTTP 404). If this persists, check the issuer."))
       bench.provider.discover(at: bench.server)
       bench.provider.grant("/token")
       #expect(await bench.outcome(of: endpoint).outcome == .granted)

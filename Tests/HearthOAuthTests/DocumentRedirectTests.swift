@@ -74,7 +74,8 @@ import Testing
       bench.provider.answer(Self.path, with: Self.redirect(301, to: "/gone"))
       let (outcome, message) = await bench.outcome(of: bench.oidc())
       #expect(outcome == .unavailable)
-      #expect(message.contains("\(bench.base)/gone (HTTP 301 from \(bench.base)\(Self.path) leads there) is missing"))
+      #expect(
+        message.contains("\(bench.base)/gone (HTTP 301 from \(bench.base)\(Self.path) redirects there) was not found"))
     }
   }
 
@@ -97,12 +98,12 @@ import Testing
   @Test(
     "to nowhere, or to where nobody may be asked, is told with its address, and nobody is asked",
     arguments: [
-      (nil, "from {place}, which is not followed: its Location header is missing"),
-      (" ", "from {place}, which is not followed: its Location header is missing"),
-      ("http://id.example.com/conf", "leads to http://id.example.com/conf, which is not followed: http is allowed"),
-      ("ftp://id.example.com/", "leads to ftp://id.example.com/, which is not followed: its scheme"),
-      ("https://a:s3cret@id.example.com/?key=s3cret", "leads to https://…@id.example.com/?…, which is not followed"),
-      ("/a%", "leads to /a%, which is not followed"),
+      (nil, "from {place}, which Hearth does not follow: its Location header is missing"),
+      (" ", "from {place}, which Hearth does not follow: its Location header is missing"),
+      ("http://id.example.com/conf", "conf, which Hearth does not follow: http is allowed"),
+      ("ftp://id.example.com/", "redirects to ftp://id.example.com/, which Hearth does not follow: its scheme"),
+      ("https://a:s3cret@id.example.com/?key=s3cret", "redirects to https://…@id.example.com/?…, which"),
+      ("/a%", "redirects to /a%, which Hearth does not follow"),
     ] as [(String?, String)])
   func refused(location: String?, told: String) async throws {
     try await ProviderBench.run { bench in
@@ -142,7 +143,7 @@ import Testing
             .oauth(.discovered(try Issuer(base)), OAuthClient(id: "hearth")), try bench.route(authority))
           let failure = await bench.failure(of: endpoint)
           #expect((failure == nil) == isSecure, "\(String(describing: failure))")
-          if !isSecure { #expect(failure?.message.contains("leads to \(location), which is not followed") == true) }
+          if !isSecure { #expect(failure?.message.contains("\(location), which Hearth does not follow") == true) }
         }
       }
       #expect(plain.requests.isEmpty)

@@ -35,20 +35,20 @@ struct TLSTests {
     },
     Server(
       testDescription: "a certificate with an RSA key of 1024 bits", chain: RSAChain(server: .weak),
-      refusal: "TLS failed: its certificate has an RSA key of 1024 bits, which can be broken"),
+      refusal: "TLS failed: the server's certificate has an RSA key of 1024 bits, but 2048 are required"),
     Server(
       testDescription: "an authority with an RSA key of 1024 bits", chain: RSAChain(intermediate: .weak),
-      refusal: "TLS failed: the certificate of an authority above it has an RSA key of 1024 bits"),
+      refusal: "TLS failed: a CA certificate in the server's chain has an RSA key of 1024 bits"),
     Server(
       testDescription: "a root with an RSA key of 1024 bits", chain: RSAChain(root: .weak),
-      refusal: "TLS failed: the certificate of an authority above it has an RSA key of 1024 bits"),
+      refusal: "TLS failed: a CA certificate in the server's chain has an RSA key of 1024 bits"),
     Server(
       testDescription: "a certificate signed with SHA-1", chain: RSAChain(server: .signedWithSHA1),
-      refusal: "TLS failed: its certificate is signed with SHA-1, which can be forged"),
+      refusal: "TLS failed: the server's certificate is signed with SHA-1, but SHA-256 or better is required"),
     Server(
       testDescription: "an authority whose certificate is signed with SHA-1",
       chain: RSAChain(intermediate: .signedWithSHA1),
-      refusal: "TLS failed: the certificate of an authority above it is signed with SHA-1"),
+      refusal: "TLS failed: a CA certificate in the server's chain is signed with SHA-1"),
   ]
 
   @Test("a server that offers nothing better gets nothing of the request", arguments: refused)

@@ -77,11 +77,11 @@ extension ProviderConfiguration {
     guard binding.origin.scheme != "https" else { return }
     if !(try table.origins(.apiOrigins)).contains(where: { $0.scheme == "https" }) {
       for key in [ProviderKey.caFile, .certificatePins] where table.has(key) {
-        throw table.error(key, "has no effect, because every address is http")
+        throw table.error(key, "has no effect, because the provider and all APIs use http")
       }
     }
     if table.has(.clientCertificateFile) {
-      throw table.error(.clientCertificateFile, "has no effect, because the provider's address is http")
+      throw table.error(.clientCertificateFile, "has no effect, because the provider uses http")
     }
   }
 }

@@ -47,12 +47,12 @@ package struct HTTPAccountProbe: AccountProbe {
     }
     let seconds = abs(skew.components.seconds)
     let side = skew > .zero ? "behind" : "ahead of"
-    let apart = "This machine's clock is \(seconds) s \(side) \(origin)'s"
+    let apart = "This machine's clock is \(seconds) s \(side) the clock of \(origin)"
     if seconds >= Self.graveSkew {
       return Diagnosis(.clock, .problem, "\(apart). Correct it, for example with \"timedatectl set-ntp true\".")
     }
     if seconds >= Self.noticedSkew { return Diagnosis(.clock, .warning, apart + ".") }
-    return Diagnosis(.clock, .ok, "This machine's clock agrees with \(origin)'s.")
+    return Diagnosis(.clock, .ok, "This machine's clock agrees with the clock of \(origin).")
   }
 
   // MARK: - The token
@@ -150,20 +150,20 @@ package struct HTTPAccountProbe: AccountProbe {
   }
 
   private func answer(_ response: HTTPResponse, of url: HTTPURL, as server: Server, _ token: Token?) -> Diagnosis {
-    let answered = "\(url.origin) answers with HTTP \(response.status)"
+    let answered = "\(url.origin) returned HTTP \(response.status)"
     switch server {
     case .provider:
       return Diagnosis(server.answer, response.status < 500 ? .ok : .problem, answered + ".")
     case .api:
       guard let token else { return Diagnosis(server.answer, .ok, "\(answered). There was no token to send.") }
-      let shown = "\(answered) to GET / with the token"
+      let shown = "\(answered) for GET / with the token"
       let known = APIResponse(status: response.status, headers: response.headers)
       if let challenge = Challenge(known, from: url.origin, without: [token.secret]) {
         return Diagnosis(server.answer, .warning, "\(shown). \(challenge.sentence)")
       }
       if response.status == 401 {
         return Diagnosis(
-          server.answer, .problem, "\(shown)\(reason(known)), so it rejects the token. \(comparison(token))")
+          server.answer, .problem, "\(shown)\(reason(known)), so it rejected the token. \(comparison(token))")
       }
       return Diagnosis(server.answer, .ok, "\(shown), so it did not reject the token.")
     }

@@ -87,7 +87,7 @@ final class Discovery: Sendable {
       // A proxy may respond with 404 while the provider behind it is starting, so this failure counts as temporary.
       let message =
         response.status == 404
-        ? "\(place) is missing (HTTP 404). If this persists, check the issuer."
+        ? "Discovery failed: \(place) was not found (HTTP 404). If this persists, check the issuer."
         : "Discovery failed: HTTP \(response.status) from \(place)."
       throw .unavailable(message: message, retryAfter: response.retryAfter)
     }

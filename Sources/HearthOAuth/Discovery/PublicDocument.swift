@@ -36,7 +36,7 @@ extension HTTPSender {
       guard let next = try response.redirect(from: here, failure) else {
         return PublicDocument(response: response, place: here.description.withoutSecrets + trail)
       }
-      trail = " (HTTP \(response.status) from \(here.description.withoutSecrets) leads there)"
+      trail = " (HTTP \(response.status) from \(here.description.withoutSecrets) redirects there)"
       here = next
       if here.origin != url.origin { route.identity = nil }
     }
@@ -64,7 +64,9 @@ extension HTTPResponse {
       reason = "\(error)"
     }
     let shown = Redactor(EmptyCollection<Secret>()).line(location.withoutSecrets)
-    let found = "HTTP \(status) from \(url.description.withoutSecrets)" + (shown.isEmpty ? "" : " leads to \(shown)")
-    throw .unavailable(message: "\(failure): \(found), which is not followed: \(reason).", retryAfter: retryAfter)
+    let target = shown.isEmpty ? "" : " redirects to \(shown)"
+    throw .unavailable(
+      message: "\(failure): HTTP \(status) from \(url.description.withoutSecrets)\(target), which Hearth does not "
+        + "follow: \(reason).", retryAfter: retryAfter)
   }
 }

@@ -42,14 +42,12 @@ struct HTTPResponse: Hashable, Sendable {
 
   /// Describes a body that is neither JSON nor a web page, for messages.
   var kindWithoutJSON: String {
-    coding.map {
-      "a response in the encoding \($0), which cannot be decoded"
-    } ?? "no JSON"
+    coding.map { "content in the encoding \($0), which Hearth cannot decode" } ?? "content that is not JSON"
   }
 
   /// Describes a body that is not a provider's document, for messages.
   var kindWithoutDocument: String {
-    isTruncated ? "more than 1 MiB" : isPage ? TokenRejection.page : kindWithoutJSON
+    isTruncated ? "a response of more than 1 MiB" : isPage ? TokenRejection.page : kindWithoutJSON
   }
 
   /// Whether the body is an HTML page, which comes from a proxy or a captive portal, never from a token endpoint.

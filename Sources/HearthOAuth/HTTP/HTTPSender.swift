@@ -134,7 +134,7 @@ package final class HTTPSender: Sendable {
     case let error as NIOHTTP1ProxyConnectHandler.Error where error == .proxyAuthenticationRequired():
       "the proxy requires a user name and a password"
     case let error as NIOHTTP1ProxyConnectHandler.Error where error != .httpProxyHandshakeTimeout():
-      "the proxy refuses the connection"
+      "the proxy refused the connection"
     case is HTTPConnection.Closed, NIOSSLError.uncleanShutdown:
       "the server closed the connection before responding"
     case let error as HTTPConnection.InvalidStatus: error.description
@@ -158,7 +158,7 @@ package final class HTTPSender: Sendable {
     case let error as IOError: String(cString: strerror(error.errnoCode))
     case is HTTPParserError: "the response is not HTTP"
     case is SOCKSError.ConnectionFailed, is SOCKSError.NoValidAuthenticationMethod, is SOCKSError.UnexpectedRead:
-      "the proxy refuses the connection"
+      "the proxy refused the connection"
     default: describe(other: String(describing: error), isTLS: error is NIOSSLError || error is BoringSSLError)
     }
   }

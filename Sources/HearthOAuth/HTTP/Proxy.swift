@@ -24,8 +24,8 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
     static let path = ParseError(description: "a proxy must be scheme://host:port, without a path")
     static let place = ParseError(description: "its host or port is invalid")
     static let credentials = ParseError(
-      description: "write user name and password as user:password@, with special characters as %XX")
-    static let socksCredentials = ParseError(description: "SOCKS with a password is not supported")
+      description: "write the user name and password as user:password@, with special characters as %XX")
+    static let socksCredentials = ParseError(description: "a SOCKS proxy with a password is not supported")
   }
 
   /// Parses `http://user:password@host:port` or `socks5://host:port`. The scheme defaults to `http`, and the port to 80

@@ -26,10 +26,10 @@ struct UntrustedCertificate: Error, CustomStringConvertible {
   var description: String {
     switch reason {
     case .expired(let end):
-      "a certificate of the server expired on \(Self.day(end)). Ask its operator for a new one, and check this "
-        + "machine's clock"
+      "a certificate in the server's chain expired on \(Self.day(end)). Check this machine's clock. If the clock is "
+        + "right, ask the server's operator to renew the certificate"
     case .notYetValid(let start):
-      "a certificate of the server is not valid before \(Self.day(start)). Check this machine's clock"
+      "a certificate in the server's chain is not valid before \(Self.day(start)). Check this machine's clock"
     case .unknownAuthority:
       "the server's certificate is not from a trusted authority (CERTIFICATE_VERIFY_FAILED). If the authority is your "
         + "own, set the account's \"ca_file\" to its certificate"

@@ -18,12 +18,12 @@ struct WeakCertificate: Error, CustomStringConvertible {
   let isServers: Bool
 
   var description: String {
-    let whose = isServers ? "its certificate" : "the certificate of an authority above it"
+    let whose = isServers ? "the server's certificate" : "a CA certificate in the server's chain"
     switch weakness {
     case .shortKey(let bits):
-      return "\(whose) has an RSA key of \(bits) bits, which can be broken; it needs at least \(Self.minimumRSABits)"
+      return "\(whose) has an RSA key of \(bits) bits, but \(Self.minimumRSABits) are required"
     case .signature(let algorithm):
-      return "\(whose) is signed with \(algorithm), which can be forged; it needs SHA-256 or better"
+      return "\(whose) is signed with \(algorithm), but SHA-256 or better is required"
     case .unreadable: return "\(whose) cannot be read"
     }
   }

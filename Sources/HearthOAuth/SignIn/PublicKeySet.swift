@@ -44,14 +44,15 @@ final class PublicKeySet: Sendable {
       }
       throw .misconfigured(message: message)
     }
-    guard !response.isTruncated else { throw .misconfigured(message: message("more than 1 MiB")) }
+    guard !response.isTruncated else { throw .misconfigured(message: message("a response of more than 1 MiB")) }
     let keys = await response.read { response -> [PublicKey]? in
       guard case .array(let values)? = JSONValue(parsing: response.body)?["keys"] else { return nil }
       return values.compactMap { PublicKey($0) }
     }
     guard let keys else {
       throw .unavailable(
-        message: message(response.isPage ? "a web page" : "no key set"), retryAfter: response.retryAfter)
+        message: message(response.isPage ? "a web page" : "content that is not a key set"),
+        retryAfter: response.retryAfter)
     }
     known.withLock { $0 = Known(url: url, keys: keys, at: exchange.sender.clock.now()) }
     return keys

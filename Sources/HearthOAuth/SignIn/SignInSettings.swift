@@ -53,7 +53,7 @@ extension TableReader<ProviderKey> {
     guard url.origin.scheme == "http", ["127.0.0.1", "[::1]", "localhost"].contains(host) else {
       throw error(
         .redirectURI,
-        "cannot be \"\(text.withoutSecrets)\": it must be http with the host 127.0.0.1, [::1] or localhost"
+        "cannot be \"\(text.withoutSecrets)\": it must be an http URL with the host 127.0.0.1, [::1] or localhost"
       )
     }
     guard !text.contains("?") else { throw error(.redirectURI, "cannot be \"\(text.withoutSecrets)\": it has a query") }

@@ -66,7 +66,7 @@ struct TokenResponseReader: Sendable {
       return try refreshToken(in: grant, of: response, rejection.containing("no access token"))
     }
     guard TokenSyntax.isBearer(accessToken) else {
-      let found = rejection.containing("a token with characters that are not allowed in tokens")
+      let found = rejection.containing("a token that contains invalid characters")
       return try refreshToken(in: grant, of: response, found)
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)

@@ -101,7 +101,7 @@ func packed(_ bytes: [UInt8], as coding: String = "gzip") throws -> [UInt8] {
     for (bytes, coding, name) in cases {
       let (_, failure) = try await refresh(Self.reply(bytes, coding: coding))
       #expect(failure.map { Outcome($0) } == .unavailable, "\(name)")
-      #expect(failure?.message.contains("in the encoding \(name), which cannot be decoded") == true, "\(name)")
+      #expect(failure?.message.contains("in the encoding \(name), which Hearth cannot decode") == true, "\(name)")
     }
   }
 

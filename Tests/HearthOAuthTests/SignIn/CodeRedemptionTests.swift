@@ -101,14 +101,14 @@ import Testing
     ),
     (
       .answer(200, body: #"{"access_token":"a b"}"#),
-      .failed(message: "returned HTTP 200 with a token with characters that are not allowed in tokens.")
+      .failed(message: "returned HTTP 200 with a token that contains invalid characters.")
     ),
     (
       .answer(200, body: #"{"access_token":"dpop-bound","token_type":"DPoP"}"#),
       .failed(
         message: "issues tokens of type DPoP, which Hearth cannot use. Configure this client for Bearer tokens.")
     ),
-    (.answer(200, body: "[]"), .failed(message: "returned HTTP 200 with no JSON.")),
+    (.answer(200, body: "[]"), .failed(message: "returned HTTP 200 with content that is not JSON.")),
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: String(repeating: "<p>", count: 350_000)),
       .unavailable(

@@ -50,10 +50,11 @@ import Testing
       claims["iss"] = "https://evil.example.com"
     },
     .claims("no issuer", "is not from the configured issuer (iss)") { claims, _ in claims["iss"] = nil },
-    .claims("no user", "names no user (sub)") { claims, _ in claims["sub"] = nil },
-    .claims("a user who is no whole number", "names no user (sub)") { claims, _ in claims["sub"] = .number(35.5) },
-    .claims("a user who is true", "names no user (sub)") { claims, _ in claims["sub"] = .bool(true) },
-    .claims("a user with too long a name", "names a user with more than 255 characters (sub)") { claims, _ in
+    .claims("no user", "does not name a user (sub)") { claims, _ in claims["sub"] = nil },
+    .claims("a user who is no whole number", "does not name a user (sub)") { claims, _ in claims["sub"] = .number(35.5)
+    },
+    .claims("a user who is true", "does not name a user (sub)") { claims, _ in claims["sub"] = .bool(true) },
+    .claims("a user with too long a name", "names a user with an ID of more than 255 characters (sub)") { claims, _ in
       claims["sub"] = .string(String(repeating: "a", count: 256))
     },
     .claims("another client", "is for another client (aud)") { claims, _ in claims["aud"] = "other" },

@@ -56,7 +56,7 @@ extension BadConfiguration {
     BadConfiguration(
       "oauth2",
       "token_endpoint = \"http://127.0.0.1/t\"\nclient_id = \"c\"\nclient_auth = \"tls\"\nclient_key_file = \"/k\"\nclient_certificate_file = \"/c\"",
-      "/c.toml:7: \"client_certificate_file\" in [accounts.a] has no effect, because the provider's address is http"),
+      "/c.toml:7: \"client_certificate_file\" in [accounts.a] has no effect, because the provider uses http"),
   ]
 
   static let connections = [
@@ -73,7 +73,7 @@ extension BadConfiguration {
       "/c.toml:5: \"ca_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not \"ca.pem\""),
     BadConfiguration(
       "json", "refresh_url = \"http://127.0.0.1/r\"\napi_origins = [\"http://127.0.0.1\"]\nca_file = \"/ca.pem\"",
-      "/c.toml:5: \"ca_file\" in [accounts.a] has no effect, because every address is http"),
+      "/c.toml:5: \"ca_file\" in [accounts.a] has no effect, because the provider and all APIs use http"),
     oidc(
       "proxy = \"https://me:s3cret@proxy:3128\"",
       "/c.toml:5: \"proxy\" in [accounts.a] cannot be \"https://…@proxy:3128\": a proxy must begin with http:// or "

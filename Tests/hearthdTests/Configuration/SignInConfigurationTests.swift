@@ -63,11 +63,11 @@ import Testing
     ),
     (
       "redirect_uri = \"https://127.0.0.1/\"",
-      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"https://127.0.0.1/\": it must be http with the host 127.0.0.1, [::1] or localhost"
+      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"https://127.0.0.1/\": it must be an http URL with the host 127.0.0.1, [::1] or localhost"
     ),
     (
       "redirect_uri = \"http://127.0.0.2/\"",
-      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://127.0.0.2/\": it must be http with the host 127.0.0.1, [::1] or localhost"
+      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://127.0.0.2/\": it must be an http URL with the host 127.0.0.1, [::1] or localhost"
     ),
     (
       "redirect_uri = \"http://example.com/\"",
