@@ -32,7 +32,7 @@ struct UnreadAnswerTests {
       var peak = 0
       try eventually("some were closed", while: { peak }) {
         peak = max(peak, Self.memory(of: pid))
-        return daemon.process?.errors.contains("of answers unread") == true
+        return daemon.process?.errors.contains("most unread responses") == true
       }
       // This is answered once the calls before it are, for they begin in the order in which they came.
       try daemon.call("outbox.getStats")
@@ -42,7 +42,7 @@ struct UnreadAnswerTests {
       try eventually("the memory is given back", while: { Self.memory(of: pid) }) {
         Self.memory(of: pid) < before + (48 << 10)
       }
-      let lines = daemon.process?.errors.split(separator: "\n").filter { $0.contains("of answers unread") } ?? []
+      let lines = daemon.process?.errors.split(separator: "\n").filter { $0.contains("most unread responses") } ?? []
       #expect(lines.count == 1, "the others are told of together, after a minute")
     }
   }

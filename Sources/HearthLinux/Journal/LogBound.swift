@@ -114,10 +114,10 @@ package final class LogBound: Sendable {
 extension LogBound.LeftOut {
   var record: LogRecord {
     let name = source.event.isEmpty ? EventName.daemonNotice.rawValue : source.event
-    let whose = source.account.isEmpty ? "" : " of \(source.account)"
+    let whose = source.account.isEmpty ? "" : " for \(source.account)"
     var record = LogRecord(
       level: .warning,
-      message: "\(count) more records of \(name)\(whose) were dropped, because there were too many at once.")
+      message: "Dropped \(count) more records of \(name)\(whose) because there were too many at once.")
     record.fields = [("HEARTH_EVENT", EventName.daemonNotice.rawValue), ("HEARTH_LEFT_OUT", "\(count)")]
     if !source.account.isEmpty { record.fields.insert(("HEARTH_ACCOUNT", source.account), at: 0) }
     return record

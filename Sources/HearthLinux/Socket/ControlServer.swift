@@ -43,7 +43,7 @@ package final class ControlServer: Sendable {
     peers = PeerCheck(user: user, logger: logger, elapsed: elapsed)
     unreadAnswers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
       "\(count) more \(count == 1 ? "connection was" : "connections were") closed, because their clients left too many "
-        + "answers unread. The last client was \(last)."
+        + "responses unread. The last client was \(last)."
     }
     (arrivals, arrivalsFeed) = AsyncStream.makeStream()
   }
@@ -147,8 +147,8 @@ package final class ControlServer: Sendable {
     connection.leave()
     let client = "\(connection.peer)"
     unreadAnswers.record(
-      "Closed a connection of \(client), which left \(bytes >> 10) KiB of answers unread, the most of all connections. "
-        + "The limit for all of them together is \(state.withLock { $0.limits.totalBacklog } >> 20) MiB.",
+      "Closed a connection of \(client), because it had the most unread responses (\(bytes >> 10) KiB). The limit for "
+        + "all connections together is \(state.withLock { $0.limits.totalBacklog } >> 20) MiB.",
       detail: client, on: loop)
   }
 

@@ -44,12 +44,12 @@ extension CredentialFile.Sealed {
     guard let protection = protection.flatMap(Protection.init), protection != .none else {
       throw .corrupt("it is sealed, but does not name its protection")
     }
-    guard let bytes = Data(base64Encoded: text) else { throw .corrupt("its seal is not base64") }
+    guard let bytes = Data(base64Encoded: text) else { throw .corrupt("its field \"sealed\" is not Base64") }
     self.init(kdf: nil, bytes: Array(bytes))
     guard protection == .passphrase else { return }
     guard let kdf else { throw .corrupt("its field \"kdf\" is missing") }
-    guard kdf.name == "scrypt" else { throw .corrupt("its kdf is unknown") }
-    guard kdf.areSane else { throw .corrupt("its kdf is out of bounds") }
+    guard kdf.name == "scrypt" else { throw .corrupt("its field \"kdf\" names an unknown algorithm") }
+    guard kdf.areSane else { throw .corrupt("its field \"kdf\" has parameters that are out of range") }
     self.kdf = kdf
   }
 }

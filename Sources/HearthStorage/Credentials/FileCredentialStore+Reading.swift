@@ -162,7 +162,7 @@ extension FileCredentialStore {
     do {
       try await accounts.update(account, to: known)
     } catch {
-      logger.warning("accounts.json cannot be written: \(error.detail)")
+      logger.warning("Cannot write accounts.json: \(error.detail)")
     }
   }
 

@@ -19,7 +19,8 @@ extension FileCredentialStore {
       return try await carryOutRemoval(known)
     } catch {
       guard isNoted else { throw error }
-      logger.warning("Signed out. Hearth removes the credential once it can be reached: \(error.accessFailure.detail)")
+      logger.warning(
+        "Signed out, but Hearth cannot remove the credential yet and will retry: \(error.accessFailure.detail)")
       throw .partly(error.accessFailure)
     }
   }

@@ -108,7 +108,8 @@ extension FileCredentialStore {
     do throws(AccessFailure) {
       try await replace(scan.place, with: endedFile(record, scan).bytes)
     } catch {
-      logger.warning("Cannot record the end of the session in the credential file yet: \(error.detail)")
+      logger.warning(
+        "Hearth cannot write the end of the session to the credential file yet and will retry: \(error.detail)")
     }
     await remember(scan) { _ in }
   }

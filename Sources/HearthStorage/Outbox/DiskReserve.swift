@@ -52,14 +52,14 @@ final class DiskReserve: Sendable {
   /// Returns the reason why the outbox does not accept items while the reserve cannot be allocated.
   func failure(of file: OutboxFile) -> OutboxStoreFailure {
     guard let obstacle = obstacle.withLock(\.self) else { return .full(file) }
-    return .unavailable("The outbox accepts no items, because its reserve \(path) \(obstacle).")
+    return .unavailable("The outbox accepts no items, because its reserve file \(path) \(obstacle).")
   }
 
   private static func obstacle(_ code: Int32) -> String? {
     switch code {
     case ENOSPC, EDQUOT: nil
-    case ELOOP: "is a symbolic link; move it away"
-    case EISDIR: "is a folder; move it away"
+    case ELOOP: "is a symbolic link; rename or remove it"
+    case EISDIR: "is a folder; rename or remove it"
     default: "cannot be opened: \(String(cString: strerror(code)))"
     }
   }

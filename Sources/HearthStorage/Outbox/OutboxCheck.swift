@@ -57,7 +57,7 @@ package enum OutboxCheck {
 
   private static func count(_ db: Database, _ sql: String, _ what: String) throws -> [String] {
     let count = try Int.fetchOne(db, sql: sql) ?? 0
-    return count == 0 ? [] : ["\(count) \(what)."]
+    return count == 0 ? [] : ["\(what): \(count)."]
   }
 
   /// Checks the columns that `StoredItem` does not read.
@@ -67,10 +67,10 @@ package enum OutboxCheck {
       """
       SELECT count(*) FROM items WHERE typeof(origin) <> 'text' OR typeof(digest) NOT IN ('blob', 'null')
         OR typeof(replace_key) NOT IN ('text', 'null')
-      """, "items cannot be read")
+      """, "Items that cannot be read")
       + count(
         db, "SELECT count(*) FROM contents WHERE typeof(headers) <> 'text' OR typeof(body) NOT IN ('blob', 'null')",
-        "contents cannot be read")
+        "Contents that cannot be read")
   }
 
   /// Finds items whose content does not match its checksum.
@@ -79,24 +79,24 @@ package enum OutboxCheck {
     try ContentChecksums.forEach(in: db) { _, id, kept, actual in
       if kept != actual { wrong.append(id) }
     }
-    return wrong.isEmpty ? [] : ["The content of items is damaged: \(wrong.prefix(10).joined(separator: ", "))."]
+    return wrong.isEmpty ? [] : ["Items with damaged content: \(wrong.prefix(10).joined(separator: ", "))."]
   }
 
   private static func orphans(_ db: Database) throws -> [String] {
-    try count(db, "SELECT count(*) FROM items WHERE owner NOT IN (SELECT id FROM owners)", "items have no owner")
-      + count(db, "SELECT count(*) FROM contents WHERE item NOT IN (SELECT n FROM items)", "contents have no item")
+    try count(db, "SELECT count(*) FROM items WHERE owner NOT IN (SELECT id FROM owners)", "Items without an owner")
+      + count(db, "SELECT count(*) FROM contents WHERE item NOT IN (SELECT n FROM items)", "Contents without an item")
       + count(
         db, "SELECT count(*) FROM items WHERE state IN (0, 1, 2, 3, 5) AND n NOT IN (SELECT item FROM contents)",
-        "items have no content")
+        "Items without content")
       + count(
         db, "SELECT count(*) FROM items WHERE position > (SELECT last FROM places)",
-        "items are beyond the last position")
+        "Items beyond the last position")
       + count(
         db,
         """
         SELECT count(*) FROM claims WHERE owner NOT IN (SELECT id FROM owners) OR epoch > (SELECT last FROM places)
           OR lane IS NULL AND head NOT IN (SELECT n FROM items WHERE state IN (0, 2))
-        """, "claims refer to items that do not exist")
+        """, "Claims of items or owners that do not exist")
   }
 
   /// Compares the owners' counts with their rows.
@@ -123,7 +123,7 @@ package enum OutboxCheck {
             WHERE others.owner = items.owner AND others.lane = items.lane AND others.state < 3) END)
         LIMIT 10
         """)
-    return wrong.isEmpty ? [] : ["Items are in the wrong place in their lanes: \(wrong.joined(separator: ", "))."]
+    return wrong.isEmpty ? [] : ["Items in the wrong place in their lanes: \(wrong.joined(separator: ", "))."]
   }
 
   private struct Counts {

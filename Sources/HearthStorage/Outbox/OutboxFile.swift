@@ -146,12 +146,12 @@ struct OutboxFile: Sendable {
   func refuseUnfit() throws(OutboxStoreFailure) {
     var status = stat()
     if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-      throw .unavailable("The outbox \(path) is not a file. Move it away.")
+      throw .unavailable("The outbox \(path) is not a regular file. Rename or remove it.")
     }
     guard isNewer else { return }
     throw .unavailable(
-      "The outbox \(path) was written by a newer version of Hearth and is left unchanged. Update Hearth, or move the "
-        + "file away to start a new one.")
+      "The outbox \(path) was written by a newer version of Hearth and is left unchanged. Update Hearth, or rename "
+        + "the file to start a new outbox.")
   }
 
   private var isNewer: Bool {
@@ -180,13 +180,13 @@ struct OutboxFile: Sendable {
 func makePrivate(_ path: String) -> String? {
   let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
   guard descriptor >= 0 else {
-    if errno == ELOOP { return "is a symbolic link; move it away" }
+    if errno == ELOOP { return "is a symbolic link; rename or remove it" }
     return "cannot be opened: \(String(cString: strerror(errno)))"
   }
   defer { close(descriptor) }
   var status = stat()
   guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-    return "is not a file; move it away"
+    return "is not a regular file; rename or remove it"
   }
   return fchmod(descriptor, 0o600) == 0 ? nil : "cannot be made private: \(String(cString: strerror(errno)))"
 }

@@ -268,12 +268,12 @@ extension OutboxTransaction {
       (headers: StoredHeaders.decode(try $0.name(0)), body: try $0.blob(1) ?? [], checksum: try $0.integer(2))
     }
     guard let stored else {
-      return .unsendable(.rejected, error: "Its content is missing from the outbox, so it cannot be sent.")
+      return .unsendable(.rejected, error: "The item's content is missing from the outbox, so it cannot be sent.")
     }
     let digest = ItemDigest.content(method: item.method, url: item.url, headers: stored.headers, body: stored.body)
     guard stored.checksum == ItemDigest.checksum(digest, idempotencyKey: item.idempotencyKey),
       let url = try? HTTPURL(item.url)
-    else { return .unsendable(.damaged, error: "Its content does not match its checksum, so it is not sent.") }
+    else { return .unsendable(.damaged, error: "The item's content does not match its checksum, so it is not sent.") }
     return .sound(
       Delivery(
         number: item.number, item: try shown(item, hasBegun: false), conflicts: item.progress.conflicts,

@@ -48,7 +48,7 @@ package struct FileSinkRecord: SinkRecord {
     if let version = document["version"]?.int, version > Self.version {
       throw AccessFailure(
         .storageError,
-        detail: "\(file.path) was written by a newer version of Hearth; update Hearth, or move the file away")
+        detail: "\(file.path) was written by a newer version of Hearth; update Hearth, or rename the file")
     }
     return document
   }

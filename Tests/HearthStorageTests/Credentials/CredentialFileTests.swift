@@ -133,7 +133,7 @@ struct CredentialFileTests {
       (
         #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
           + #""kdf":{"name":"scrypt","n":1073741824,"r":8,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#,
-        "its kdf is out of bounds"
+        "its field \"kdf\" has parameters that are out of range"
       ),
       (
         #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
@@ -143,7 +143,7 @@ struct CredentialFileTests {
       (
         #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
           + #""kdf":{"name":"bcrypt","n":16384,"r":8,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#,
-        "its kdf is unknown"
+        "its field \"kdf\" names an unknown algorithm"
       ),
     ])
   func corrupt(text: String, reason: String) async {

@@ -30,7 +30,7 @@ import Testing
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/behind"])
       let held = try #require(try await outbox.store.item(item.id))
       #expect(held.state == .held && held.reason == .damaged && held.nextAttemptAt == nil)
-      #expect(held.lastError == "Its content does not match its checksum, so it is not sent.")
+      #expect(held.lastError == "The item's content does not match its checksum, so it is not sent.")
       try await outbox.store.withConnection { try $0.execute(sql: "DELETE FROM contents WHERE item = 1") }
       #expect(try await outbox.store.change(item.id, .cancel).state == .cancelled)
     }
@@ -87,7 +87,7 @@ import Testing
     let id = try await outbox.add(Sample.draft("/1", body: "abd"))[0].item.id
     try await outbox.add(Sample.draft("/2", body: "abd"))
     try await outbox.store.withConnection { try $0.execute(sql: "UPDATE contents SET body = x'00' WHERE item = 1") }
-    #expect(try OutboxCheck.problems(at: path) == ["The content of items is damaged: \(id)."])
+    #expect(try OutboxCheck.problems(at: path) == ["Items with damaged content: \(id)."])
   }
 
   @Test("An item that the index has in another user's lane is not sent for that user")

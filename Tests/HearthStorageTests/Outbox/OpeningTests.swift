@@ -9,8 +9,8 @@ import Testing
 
 @Suite struct OpeningTests {
   private static func sentence(_ path: String) -> String {
-    "The outbox \(path) was written by a newer version of Hearth and is left unchanged. Update Hearth, or move the "
-      + "file away to start a new one."
+    "The outbox \(path) was written by a newer version of Hearth and is left unchanged. Update Hearth, or rename "
+      + "the file to start a new outbox."
   }
 
   @Test(
@@ -48,7 +48,7 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     mkfifo(path, 0o600)
-    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is not a file. Move it away.")
+    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is not a regular file. Rename or remove it.")
     #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, clock: ManualClock()) }
     #expect(throws: refusal) { try OutboxCheck.problems(at: path) }
   }
@@ -59,7 +59,7 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     symlink(folder.file("elsewhere"), path)
-    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is a symbolic link; move it away.")
+    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is a symbolic link; rename or remove it.")
     #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, clock: ManualClock()) }
     #expect(folder.names == ["outbox.sqlite"])
   }
@@ -155,7 +155,7 @@ import Testing
       let outbox = StoreFixture(folder: folder, store: store, clock: clock)
       await #expect(
         throws: OutboxStoreFailure.unavailable(
-          "The outbox accepts no items, because its reserve \(reserve) \(what); move it away.")
+          "The outbox accepts no items, because its reserve file \(reserve) \(what); rename or remove it.")
       ) { try await outbox.add(Sample.draft("/1")) }
       #expect(try await store.stats(of: nil).pending == 0)
       // Of either kind.

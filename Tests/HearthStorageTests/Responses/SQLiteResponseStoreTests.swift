@@ -107,7 +107,7 @@ import Testing
     #expect(try await kept("body", store) == nil)
     #expect(
       recorder.records.map(\.message) == [
-        "API responses are not cached: \(path) is not a file; move it away."
+        "API responses are not cached: \(path) is not a regular file; rename or remove it."
       ])
   }
 
