@@ -83,7 +83,7 @@ extension Sandbox {
   /// Handles a revocation request. An unknown token is not an error (RFC 7009, section 2.2).
   private func revoke(_ call: Call) throws(ErrorBody) -> Response {
     _ = try authenticatedClient(call)
-    guard let token = call.fields["token"] else { throw ErrorBody("invalid_request", "There is no token.") }
+    guard let token = call.fields["token"] else { throw ErrorBody("invalid_request", "The token is missing.") }
     state.withLock { state in
       if state.provider.revoke(token: token) { state.statistics.revocations += 1 }
     }

@@ -46,13 +46,13 @@ extension Sandbox {
       return .json(ErrorBody("invalid_token", "An initial access token is required."), status: .unauthorized)
     }
     if settings.refusesRegistration {
-      return .json(ErrorBody("access_denied", "Clients are registered by the administrator."), status: .forbidden)
+      return .json(ErrorBody("access_denied", "Only the administrator can register clients."), status: .forbidden)
     }
     guard var metadata = try? JSONDecoder().decode(Metadata.self, from: call.body) else {
       throw ErrorBody("invalid_client_metadata", "The body is not client metadata in JSON.")
     }
     guard let redirects = metadata.redirectUris, !redirects.isEmpty, redirects.allSatisfy({ RedirectURI($0) != nil })
-    else { throw ErrorBody("invalid_redirect_uri", "There is no redirect URI, or one is not on loopback.") }
+    else { throw ErrorBody("invalid_redirect_uri", "The redirect_uris are missing, or one is not on loopback.") }
     if metadata.tokenEndpointAuthMethod != "none" || settings.registersSecrets {
       if metadata.tokenEndpointAuthMethod == "none" { metadata.tokenEndpointAuthMethod = "client_secret_basic" }
       (metadata.clientSecret, metadata.clientSecretExpiresAt) = (RandomText.token("cs"), 0)

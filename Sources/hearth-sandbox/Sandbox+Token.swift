@@ -28,18 +28,18 @@ extension Sandbox {
     case DeviceCodes.grantType: return try poll(call, clientID: clientID)
     case "refresh_token":
       guard let token = fields["refresh_token"] else {
-        throw ErrorBody("invalid_request", "There is no refresh_token.")
+        throw ErrorBody("invalid_request", "The refresh_token is missing.")
       }
       return try refresh(token, clientID: clientID, mistake: call.mistake)
     case "client_credentials":
-      guard let clientID else { throw ErrorBody("invalid_client", "There is no client_id.") }
+      guard let clientID else { throw ErrorBody("invalid_client", "The client_id is missing.") }
       return issue(subject: clientID, clientID: clientID, scope: fields["scope"] ?? "", hasRefreshToken: false)
     case "password":
       guard let name = fields["username"], fields["password"] == settings.password else {
         throw ErrorBody("invalid_grant", "The user name or the password is wrong.")
       }
       return issue(subject: name, clientID: clientID, scope: fields["scope"] ?? "openid offline_access")
-    case nil: throw ErrorBody("invalid_request", "There is no grant_type.")
+    case nil: throw ErrorBody("invalid_request", "The grant_type is missing.")
     case .some: throw ErrorBody("unsupported_grant_type", "This grant type is not supported.")
     }
   }

@@ -77,7 +77,7 @@ actor Reloader {
     configurationPath = path
     let changes = fresh.changes(from: current)
     Logger(label: "hearthd").debug(
-      "The configuration changes \(changes.isEmpty ? "nothing" : changes.joined(separator: "; ")).")
+      "Changes in the configuration: \(changes.isEmpty ? "none" : changes.joined(separator: "; ")).")
     await apply(fresh)
     await parts.outbox.waitUntilReady(for: parts.sessions.begun)
     await parts.sinks.waitUntilIdle()

@@ -75,7 +75,7 @@ extension SessionState {
     case .authenticated: "signed in"
     case .locked: "locked"
     case .hydrating: "starting"
-    case .unauthenticated, .reauthRequired: "to sign in"
+    case .unauthenticated, .reauthRequired: "waiting for sign-in"
     }
   }
 }

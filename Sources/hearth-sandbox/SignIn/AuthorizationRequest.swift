@@ -43,7 +43,7 @@ struct AuthorizationRequest: Codable, Hashable, Sendable {
       .client(ErrorBody(error, description), redirectURI, state: fields["state"])
     }
     guard let responseType = fields["response_type"] else {
-      throw refusal("invalid_request", "There is no response_type.")
+      throw refusal("invalid_request", "The response_type is missing.")
     }
     guard responseType == "code" else {
       throw refusal("unsupported_response_type", "The only supported response_type is \"code\".")

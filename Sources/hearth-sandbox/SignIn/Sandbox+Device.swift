@@ -7,7 +7,7 @@ extension Sandbox {
   /// Starts a device sign-in (RFC 8628, section 3.1).
   func startDevice(_ call: Call) throws(ErrorBody) -> Response {
     guard let client = try authenticatedClient(call) else {
-      throw ErrorBody("invalid_client", "There is no client_id.")
+      throw ErrorBody("invalid_client", "The client_id is missing.")
     }
     let (scope, page, now) = (call.fields["scope"] ?? "", issuer.url + Endpoint.device.rawValue, now)
     let started = state.withLock { state in

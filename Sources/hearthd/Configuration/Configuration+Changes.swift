@@ -10,7 +10,7 @@ extension Configuration {
       guard let before = old[account.name] else { return "account \(account.name): added" }
       let parts = account.changedParts(from: before)
       guard !parts.isEmpty else { return nil }
-      let client = account.provider.sharesGrants(with: before.provider) ? "" : ", of another issuer or client"
+      let client = account.provider.sharesGrants(with: before.provider) ? "" : " (different issuer or client)"
       return "account \(account.name): \(parts.joined(separator: ", "))\(client)"
     }
     changes += former.accounts.filter { !new.contains($0.name) }.map { "account \($0.name): removed" }

@@ -23,14 +23,14 @@ enum ConfigurationSchema {
         case .accounts: accounts
         case .refresh: table(members(RefreshSettings.Key.self), [("description", "When tokens are refreshed.")])
         case .outbox: table(members(OutboxSettings.Key.self), [("description", "Limits and retries of the outbox.")])
-        case .log: table(members(Configuration.LogKey.self), [("description", "The log.")])
+        case .log: table(members(Configuration.LogKey.self), [("description", "Logging.")])
         }
       return (section.rawValue, KeyDescription(schema: content))
     }
     let keys = members(AccountRules.Key.self) + members(Configuration.DaemonKey.self)
     return table(
       keys + sections,
-      [("$schema", "http://json-schema.org/draft-07/schema#"), ("title", "The configuration of Hearth")])
+      [("$schema", "http://json-schema.org/draft-07/schema#"), ("title", "Hearth configuration")])
   }
 
   fileprivate static func members<Key: DescribedKey>(_: Key.Type) -> [(String, KeyDescription)] {

@@ -67,7 +67,7 @@ extension ProviderKey: DescribedKey {
     case .expect:
       .choice(
         ExpectedContent.self,
-        "Content of the API's answers to writes. With json, an HTML response does not count as delivered.")
+        "Expected content of responses to queued requests. With json, an HTML response does not count as delivered.")
     case .delivery:
       .tables(
         DeliveryOverrides.Key.self, "Outcomes of queued requests by HTTP status, overriding the defaults.",
@@ -75,8 +75,8 @@ extension ProviderKey: DescribedKey {
     case .tokenEndpoint: .text("URL of the token endpoint.")
     case .authorizationEndpoint: .text("URL where the browser signs in.")
     case .deviceAuthorizationEndpoint: .text("URL for signing in with a code on another device.")
-    case .revocationEndpoint: .text("URL where a sign-out revokes the grant.")
-    case .userInfoEndpoint: .text("URL that returns the signed-in user.")
+    case .revocationEndpoint: .text("URL that revokes the grant on sign-out.")
+    case .userInfoEndpoint: .text("URL that returns information about the signed-in user.")
     case .refreshURL: .text("URL of the backend's refresh call.")
     case .loginURL: .text("URL of the backend's sign-in call with user name and password.")
     case .refreshTokenField: .text("Field with the refresh token (use dots for nested fields).", "refresh_token")
@@ -85,7 +85,7 @@ extension ProviderKey: DescribedKey {
     case .apiKey: .text("Web API key of the Firebase project. It is not a secret.")
     case .clientAuth: .choice(ClientAuthentication.Method.self, "How the client authenticates.", "auto")
     case .clientKeyFile: .text("File with the client's private key (PEM), for private_key_jwt, tls and apple.")
-    case .clientKeyID: .text("Identifier of the client's key at the provider (kid).")
+    case .clientKeyID: .text("ID of the client's key, as registered with the provider (kid).")
     case .clientCertificateFile: .text("File with the client's certificate (PEM), for tls and private_key_jwt.")
     case .clientAssertionAudience: .text("Audience of the client's assertion (default: the token endpoint).")
     case .teamID: .text("Your team ID at Apple, for client_auth = \"apple\".")
@@ -117,7 +117,7 @@ extension CredentialSettings.Key: DescribedKey {
 extension SessionSettings.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
-    case .username: .text("Your user name in git and other programs, by which they select the account.")
+    case .username: .text("Your user name in git and other programs, which they use to select the account.")
     case .lockOn: .texts("Events that lock the session, in addition to \"hearthctl lock\".", among: ["unreadable"])
     case .onReauth: .choice(ReauthPrompt.self, "What to do when you have to sign in again.", "none")
     }

@@ -120,7 +120,7 @@ private struct Scanner {
 
   private mutating func element(at path: [String]) -> Bool {
     guard let byte, byte > UInt8(ascii: " "), byte < 0x7f, byte != UInt8(ascii: "}") else {
-      give(up: "a value in a list cannot begin like this")
+      give(up: "an array contains an invalid value")
       return false
     }
     return value(at: path)

@@ -99,7 +99,7 @@ extension Configuration {
       if let owner = places.owner(of: sink.path) {
         throw reader.error(.path, "cannot be \(sink.path): that is \(owner)")
       }
-      places.take(sink.path, "another sink, of [accounts.\(sink.account)]")
+      places.take(sink.path, "the path of another sink of [accounts.\(sink.account)]")
     }
     return sinks.map(\.0)
   }

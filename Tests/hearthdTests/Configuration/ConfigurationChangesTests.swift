@@ -21,6 +21,6 @@ import Testing
         "[refresh]", "account a: api_origins and delivery", "account b: removed", "account c: added",
       ])
     let moved = old.replacing("client_id = \"hearth\"\n[accounts.b]", with: "client_id = \"other\"\n[accounts.b]")
-    #expect(try changes(from: old, to: moved) == ["account a: provider, of another issuer or client"])
+    #expect(try changes(from: old, to: moved) == ["account a: provider (different issuer or client)"])
   }
 }

@@ -77,7 +77,7 @@ import Testing
       ),
       (
         "path = '/x'\n[[accounts.a.sinks]]\npath = '//x'",
-        "/c.toml:7: \"path\" in [[accounts.a.sinks]] cannot be /x: that is another sink, of [accounts.a]"
+        "/c.toml:7: \"path\" in [[accounts.a.sinks]] cannot be /x: that is the path of another sink of [accounts.a]"
       ),
     ])
   func bad(_ keys: String, _ sentence: String) {
@@ -144,7 +144,7 @@ import Testing
       do { _ = try Self.read(table + other + "path = '/n'\n\(second)") } catch { return "\(error)" }
       return nil
     }
-    let taken = "\"path\" in [[accounts.b.sinks]] cannot be /n: that is another sink, of [accounts.a]"
+    let taken = "\"path\" in [[accounts.b.sinks]] cannot be /n: that is the path of another sink of [accounts.a]"
     #expect(read("format = 'netrc'", "format = 'netrc'") == nil)
     #expect(read("format = 'netrc'", "")?.hasSuffix(taken) == true)
     #expect(read("", "format = 'netrc'")?.hasSuffix(taken) == true)
