@@ -5,7 +5,7 @@ import Logging
 struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearthd",
-    abstract: "Keep sessions alive and deliver queued requests for all programs of a user.",
+    abstract: "Keep sessions alive and deliver queued requests for all of a user's programs.",
     usage: "hearthd [<options>]")
 
   @Option(help: ArgumentHelp("Configuration file.", valueName: "file"))
@@ -22,33 +22,33 @@ struct Options: ParsableCommand {
     transform: Options.logLevel(from:))
   var logLevel: Logger.Level?
 
-  @Flag(help: "Check the configuration, and exit.")
+  @Flag(help: "Check the configuration and exit.")
   var checkConfig = false
 
-  @Flag(help: "Print the accounts of the configuration, or its error, as JSON, and exit.")
+  @Flag(help: "Print the configured accounts, or the configuration's error, as JSON and exit.")
   var describe = false
 
-  @Flag(help: "Print the keys of the configuration as a JSON Schema, and exit.")
+  @Flag(help: "Print the keys of the configuration as a JSON Schema and exit.")
   var describeKeys = false
 
-  @Flag(help: "Print the known providers as JSON, and exit.")
+  @Flag(help: "Print the known providers as JSON and exit.")
   var describeProviders = false
 
   @Option(
-    help: ArgumentHelp("Print the endpoints of this account's provider as JSON, and exit.", valueName: "account"))
+    help: ArgumentHelp("Print the endpoints of this account's provider as JSON and exit.", valueName: "account"))
   var discover: String?
 
   @Option(
-    help: ArgumentHelp("Print the provider of this email address as JSON, and exit.", valueName: "address"))
+    help: ArgumentHelp("Print the provider of this email address as JSON and exit.", valueName: "address"))
   var discoverProvider: String?
 
   @Option(
     help: ArgumentHelp(
-      "Register a client for this account with its provider, print it as JSON, and exit. Standard input may contain an "
+      "Register a client for this account with its provider, print it as JSON and exit. Standard input may contain an "
         + "initial access token.", valueName: "account"))
   var register: String?
 
-  @Flag(help: "Check the outbox, and exit.")
+  @Flag(help: "Check the outbox and exit.")
   var checkOutbox = false
 
   @Flag(help: "Show the version.")

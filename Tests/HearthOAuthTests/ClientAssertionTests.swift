@@ -236,7 +236,7 @@ struct ClientAssertionTests {
       let absent = "Cannot read the client key in /etc/file: no such file."
       #expect(await bench.failure(of: endpoint) == .misconfigured(message: absent))
       bench.files.fail(.read, at: file.path, with: .unanswered(.seconds(10)))
-      let hanging = "Cannot read the client key in /etc/file: no response in 10 s."
+      let hanging = "Cannot read the client key in /etc/file: no response within 10 s."
       #expect(await bench.failure(of: endpoint) == .unavailable(message: hanging, retryAfter: nil))
       #expect(bench.server.requests.count == sent)
     }

@@ -36,7 +36,7 @@ struct HTTPStatusTests {
       Issue.record("it counts as an answer, or as not sent")
       return
     }
-    #expect(message.contains("the server answered with the invalid status "))
+    #expect(message.contains("the server returned the invalid status "))
   }
 
   @Test(

@@ -70,7 +70,7 @@ struct TokenEndpointTests {
       #expect(bench.requests.isEmpty)
       files.fail(.read, at: path, with: .unanswered(.seconds(10)))
       let hanging = await bench.outcome(of: endpoint)
-      #expect(hanging.outcome == .unavailable && hanging.message.contains("\(path): no response in 10 s"))
+      #expect(hanging.outcome == .unavailable && hanging.message.contains("\(path): no response within 10 s"))
       #expect(bench.requests.isEmpty)
       files.fail(.read, at: path, with: nil)
       files.put("first\n", at: path)
@@ -319,10 +319,10 @@ struct TokenEndpointTests {
         (.close, .unavailable(retryAfter: nil)), (.answer(429), .unavailable(retryAfter: nil)),
         (.answer(302, headers: [("Location", "/")]), .unavailable(retryAfter: nil)),
         (page, .unavailable(retryAfter: nil)),
-        (.refused("invalid_client"), .refused(message: "\(bench.base) refused to revoke the token: HTTP 401.")),
+        (.refused("invalid_client"), .refused(message: "\(bench.base) rejected the revocation request: HTTP 401.")),
         (
           .refused("unsupported_token_type", status: 400),
-          .refused(message: "\(bench.base) refused to revoke the token: HTTP 400.")
+          .refused(message: "\(bench.base) rejected the revocation request: HTTP 400.")
         ),
       ]
       for (reply, outcome) in cases {

@@ -34,7 +34,7 @@ package struct LoopbackListener: RedirectListener {
       throw .failed(
         message: port == 0
           ? "Hearth cannot listen on any port of this machine: \(describe(error))."
-          : "Hearth cannot listen on \(place), where the browser must return: \(describe(error)). Stop the program "
+          : "Hearth cannot listen on the redirect address \(place): \(describe(error)). Stop the program "
             + "that uses the port, or set another \"redirect_port\" that is registered with the provider.")
     }
   }

@@ -61,7 +61,7 @@ package struct ClientFile: Hashable, Sendable {
     switch error {
     case .absent: "no such file"
     case .permissionDenied: "permission denied"
-    case .unanswered(let limit): "no response in \(limit.components.seconds) s"
+    case .unanswered(let limit): "no response within \(limit.components.seconds) s"
     case .notRegular: "not a regular file"
     case .tooBig: "larger than \(limit >> 10) KiB"
     case .volumeUnavailable(let text), .keyUnavailable(let text), .failed(let text): text

@@ -22,7 +22,7 @@ extension TableReader<ProviderKey> {
   fileprivate func fieldName(_ key: ProviderKey) throws(ConfigurationError) -> String? {
     guard let name = try string(key) else { return nil }
     guard name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }) else {
-      throw error(key, "cannot be \"\(name)\": no part between dots may be empty")
+      throw error(key, "cannot be \"\(name)\": the parts between dots must not be empty")
     }
     return name
   }

@@ -117,7 +117,8 @@ package struct HTTPAccountProbe: AccountProbe {
     let place = plan.proxy.map { "the proxy \($0) for \(url.origin)" } ?? "\(url.origin)"
     do throws(NetworkSteps.Failure) {
       let addresses = try await steps.addresses(of: host, port: port)
-      found.append(Diagnosis(server.name, .ok, "\(host) is \(addresses.map(\.place).joined(separator: ", "))."))
+      let places = addresses.map(\.place).joined(separator: ", ")
+      found.append(Diagnosis(server.name, .ok, "\(host) resolves to \(places)."))
       do throws(NetworkSteps.Failure) {
         found.append(
           Diagnosis(

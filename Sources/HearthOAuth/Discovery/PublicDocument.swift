@@ -59,7 +59,7 @@ extension HTTPResponse {
       let target = try url.resolving(location)
       let isSafe = target.origin.scheme == "https" || url.origin.scheme == "http"
       if isSafe, !location.isEmpty { return target }
-      reason = isSafe ? "its Location header is missing" : "it leads away from https"
+      reason = isSafe ? "its Location header is missing" : "it leads from https to http"
     } catch {
       reason = "\(error)"
     }

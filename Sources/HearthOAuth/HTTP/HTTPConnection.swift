@@ -23,7 +23,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
   struct InvalidStatus: Error, CustomStringConvertible {
     let status: UInt
-    var description: String { "the server answered with the invalid status \(status)" }
+    var description: String { "the server returned the invalid status \(status)" }
   }
 
   private struct Current {

@@ -153,7 +153,7 @@ package final class HTTPSender: Sendable {
       if let failure = error.connectionErrors.first {
         describe(failure.error)
       } else {
-        "cannot resolve the name \(error.host)"
+        "cannot resolve the host name \(error.host)"
       }
     case let error as IOError: String(cString: strerror(error.errnoCode))
     case is HTTPParserError: "the response is not HTTP"

@@ -5,7 +5,7 @@ extension OAuthSignInEndpoint {
   func beginBrowser(redirectURI: String) async throws(SignInFailure) -> BrowserSignIn {
     guard settings.redirect != nil else {
       throw .notSupported(
-        message: "This provider cannot send a browser back to this machine. Import a refresh token instead.")
+        message: "This provider cannot redirect a browser to this machine. Import a refresh token instead.")
     }
     let endpoints = try await endpoints()
     guard let page = endpoints.authorization else { throw missing("authorization_endpoint", for: "browser") }

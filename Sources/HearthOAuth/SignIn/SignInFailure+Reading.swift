@@ -102,7 +102,8 @@ extension TokenRejection {
     case .expired:
       .expired(message: "\(origin) says that the code has expired: \(summary). Sign in again.")
     case .misconfigured where response.status == 404 || response.status == 405:
-      .failed(message: "\(origin) has no \(step.endpoint) at that address (\(summary)). Check the configuration.")
+      .failed(
+        message: "\(origin) has no \(step.endpoint) at the expected address (\(summary)). Check the configuration.")
     case .misconfigured:
       .failed(
         message: "\(origin) \(step.refusal): \(summary). Check the account's client ID, secret and scopes.")

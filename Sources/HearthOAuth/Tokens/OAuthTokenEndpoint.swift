@@ -148,7 +148,7 @@ extension RevocationOutcome {
     switch response.status {
     case 200: self = .revoked
     case 400..<500 where ![407, 408, 425, 429].contains(response.status) && !response.isPage:
-      self = .refused(message: "\(origin) refused to revoke the token: HTTP \(response.status).")
+      self = .refused(message: "\(origin) rejected the revocation request: HTTP \(response.status).")
     default: self = .unavailable(retryAfter: response.retryAfter)
     }
   }

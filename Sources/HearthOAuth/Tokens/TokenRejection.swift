@@ -33,7 +33,7 @@ struct TokenRejection: Error {
     case 404, 405:
       return .misconfigured(
         message:
-          "\(origin) has no token endpoint at that address (\(summary)). Check the configuration.")
+          "\(origin) has no token endpoint at the expected address (\(summary)). Check the configuration.")
     case 407, 408, 425, 429, 500...:
       return unavailable(origin)
     default:

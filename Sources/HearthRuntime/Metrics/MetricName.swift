@@ -55,7 +55,7 @@ enum MetricName: String, CaseIterable {
     case .tokenRemaining: (.gauge, "Remaining lifetime of the access token; 0 once it has expired.")
     case .refreshes: (.counter, "Refreshes by result: success, unavailable, rejected or misconfigured.")
     case .unauthorized: (.counter, "Tokens that an API rejected with 401 while they were in use, each counted once.")
-    case .tokensGiven: (.counter, "Access tokens of the account that were given to programs.")
+    case .tokensGiven: (.counter, "Access tokens that were given to programs.")
     case .requests:
       (
         .counter,
@@ -70,7 +70,7 @@ enum MetricName: String, CaseIterable {
       (
         .histogram(
           [.minutes(1), .minutes(5), .minutes(15), .hours(1), .hours(4), .hours(12), .hours(24), .hours(168)]),
-        "Time from the end of a session to the account's next sign-in, by the reason for the end, since the daemon's "
+        "Time from the end of a session to the account's next sign-in, by reason for the end, since the daemon's "
           + "first start."
       )
     case .outboxItems:
@@ -82,7 +82,7 @@ enum MetricName: String, CaseIterable {
           .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30),
           .minutes(5), .hours(1), .hours(6), .hours(24),
         ]),
-        "Time from the acceptance of an item to its delivery, including waits."
+        "Time from enqueueing an item to delivering it, including waits."
       )
     case .deliveredBytes: (.counter, "Size of the bodies, headers and URLs that were delivered.")
     case .attempts:
@@ -96,7 +96,7 @@ enum MetricName: String, CaseIterable {
           .milliseconds(10), .milliseconds(50), .milliseconds(100), .milliseconds(250), .milliseconds(500),
           .seconds(1), .milliseconds(2500), .seconds(5), .seconds(10), .seconds(30),
         ]),
-        "Time from the start of an outbox request to the API's response or the failure."
+        "Time from the start of an outbox request until the API responds or the request fails."
       )
     case .staleAnswers:
       (.counter, "Cached responses returned because the API failed or did not respond.")

@@ -179,7 +179,7 @@ package actor SinkService: PlanningService, RunningService {
             + "does not help, add \"openid\" to the account's scopes and sign in again.",
           path: path)
       } else {
-        Diagnosis(.sink, .ok, "Hearth writes \(path) as soon as there is a token.", path: path)
+        Diagnosis(.sink, .ok, "Hearth will write \(path) as soon as there is a token.", path: path)
       }
     }
   }

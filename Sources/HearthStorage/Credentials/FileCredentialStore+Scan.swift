@@ -72,7 +72,7 @@ extension FileCredentialStore {
     case .present(nil), .present(remembered.marker): return "\(place.file) is gone"
     case .present:
       throw AccessFailure(
-        .volumeUnavailable, detail: "\(place.marker) belongs to another folder, and there is no credential beside it")
+        .volumeUnavailable, detail: "\(place.marker) belongs to another folder, and there is no credential next to it")
     case .absent:
       throw AccessFailure(
         .volumeUnavailable,

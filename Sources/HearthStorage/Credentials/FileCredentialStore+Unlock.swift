@@ -15,7 +15,8 @@ extension FileCredentialStore {
     case .corrupt(let text):
       throw .unavailable(AccessFailure(.storageError, detail: "\(scan.place.file) is unreadable: \(text)"))
     case .tooNew:
-      throw .unavailable(AccessFailure(.storageError, detail: "\(scan.place.file) was written by a newer version"))
+      throw .unavailable(
+        AccessFailure(.storageError, detail: "\(scan.place.file) was written by a newer version of Hearth"))
     case .nothing:
       try await setPassphrase(passphrase)
     case .file(let file):

@@ -129,7 +129,7 @@ extension FileCredentialStore {
     }
     let newPath = try await AtomicFile(path: scan.place.file, files: files).setAside(as: label, at: clock.now())
     logger.warning(
-      "\(scan.place.file) \(problem) (\(why)) and was moved to \(newPath) before it was written again.",
+      "\(scan.place.file) \(problem) (\(why)) and was moved to \(newPath), so that Hearth can write a new file.",
       metadata: ["HEARTH_EVENT": "\(EventName.credentialSetAside.rawValue)", "HEARTH_ERROR": "\(why)"])
   }
 

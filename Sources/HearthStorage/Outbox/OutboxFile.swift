@@ -167,7 +167,7 @@ struct OutboxFile: Sendable {
     let place = "\(path).broken-\(now.milliseconds)"
     for suffix in ["-wal", "-shm", "-sent", ""] where access(path + suffix, F_OK) == 0 {
       guard rename(path + suffix, place + suffix) == 0 else {
-        throw .unavailable("Cannot move the damaged outbox \(path) away: \(String(cString: strerror(errno))).")
+        throw .unavailable("Cannot rename the damaged outbox \(path): \(String(cString: strerror(errno))).")
       }
     }
     clearCheckRequest()

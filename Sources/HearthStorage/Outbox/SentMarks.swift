@@ -98,12 +98,12 @@ struct SentMarks: ~Copyable {
   /// Writes a claim's mark. `delay` is the time since the claim.
   func write(_ position: Int64, of epoch: Int64, after delay: Duration, in slot: Int) throws(OutboxStoreFailure) {
     guard isCurrent else {
-      throw .unavailable("Cannot write the file that records what was sent, because its disk failed.")
+      throw .unavailable("Cannot record which items were sent, because the disk failed.")
     }
     var mark = Mark(epoch: epoch, position: position, delayMilliseconds: delay.wholeMilliseconds)
     guard pwrite(descriptor, &mark, Mark.size, off_t(Self.headerSize + slot * Mark.size)) == Mark.size else {
       throw .unavailable(
-        "Sending is paused because Hearth cannot record what it sends: \(String(cString: strerror(errno))).")
+        "Sending is paused because Hearth cannot record which items it sends: \(String(cString: strerror(errno))).")
     }
   }
 }

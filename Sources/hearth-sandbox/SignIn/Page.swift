@@ -45,7 +45,7 @@ struct Page: Sendable {
     Page(
       title: "Sign in on a device",
       content: alert(problem) + """
-        <p>Type in the code that the device shows.</p>
+        <p>Enter the code that the device shows.</p>
         <form method="post" action="/device">
         <label>Code <input name="user_code" value="\(escaped(userCode))" autocapitalize="characters" required></label>
         <button>Continue</button>

@@ -144,7 +144,7 @@ import Testing
       $0.signIn.redirect = ProviderPreset.named("apple")?.redirect
     }) { bench in
       let failure = await bench.failure { try await bench.endpoint.beginBrowser(redirectURI: "http://127.0.0.1:1/") }
-      let told = "This provider cannot send a browser back to this machine. Import a refresh token instead."
+      let told = "This provider cannot redirect a browser to this machine. Import a refresh token instead."
       #expect(failure == .notSupported(message: told))
     }
   }

@@ -92,7 +92,9 @@ import Testing
     ),
     (
       .answer(404),
-      .failed(message: "has no token endpoint at that address (HTTP 404, an empty response). Check the configuration.")
+      .failed(
+        message: "has no token endpoint at the expected address (HTTP 404, an empty response). Check the configuration."
+      )
     ),
     (.answer(200, body: "{}"), .failed(message: "returned HTTP 200 with no access token.")),
     (

@@ -105,7 +105,7 @@ import Testing
         .answer(404),
         .failed(
           message:
-            "has no device authorization endpoint at that address (HTTP 404, an empty response). Check the "
+            "has no device authorization endpoint at the expected address (HTTP 404, an empty response). Check the "
             + "configuration.")
       ),
       (

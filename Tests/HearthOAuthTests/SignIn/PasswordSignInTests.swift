@@ -86,8 +86,8 @@ import Testing
     (
       .answer(404, body: "{}"),
       .failed(
-        message: "has no sign-in endpoint at that address (HTTP 404, a response without an error code). Check the "
-          + "configuration.")
+        message: "has no sign-in endpoint at the expected address (HTTP 404, a response without an error code). "
+          + "Check the configuration.")
     ),
     (.answer(200, body: "{}"), .failed(message: "returned HTTP 200 with no access token.")),
     (.answer(500), .unavailable(message: "cannot sign you in now: HTTP 500, an empty response.", retryAfter: nil)),

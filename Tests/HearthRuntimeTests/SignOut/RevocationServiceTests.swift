@@ -138,11 +138,11 @@ struct RevocationServiceTests {
     try await running { entry in
       tokens.answersRevocations(.unavailable(retryAfter: nil))
       _ = await revocations.revoke([credential], of: entry)
-      tokens.answersRevocations(.refused(message: "https://id.example.com refused to revoke the token: HTTP 400."))
+      tokens.answersRevocations(.refused(message: "https://id.example.com rejected the revocation request: HTTP 400."))
       await revocations.networkReturned()
       #expect(
         await nextLine().hasSuffix(
-          "is not revoked: https://id.example.com refused to revoke the token: "
+          "is not revoked: https://id.example.com rejected the revocation request: "
             + "HTTP 400."))
     }
     #expect(store.kept.isEmpty)

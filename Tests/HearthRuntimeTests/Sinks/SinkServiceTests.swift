@@ -244,7 +244,8 @@ struct SinkServiceTests {
     try await running(both) { _ in
       #expect(files.puts.map(\.account) == [.sample] && record.paths == ["netrc:work:/run/token"])
       #expect(await sinks.checks(of: .sample).first?.message == "/run/token contains token 00000001.")
-      #expect(await sinks.checks(of: other).first?.message == "Hearth writes /run/token as soon as there is a token.")
+      #expect(
+        await sinks.checks(of: other).first?.message == "Hearth will write /run/token as soon as there is a token.")
     }
     #expect(record.paths.isEmpty)
   }

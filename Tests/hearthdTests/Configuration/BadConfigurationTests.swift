@@ -305,7 +305,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "json", "refresh_url = \"https://x.example\"\naccess_token_field = \"data..token\"",
-      "/c.toml:4: \"access_token_field\" in [accounts.a] cannot be \"data..token\": no part between dots may be empty"
+      "/c.toml:4: \"access_token_field\" in [accounts.a] cannot be \"data..token\": the parts between dots must not be empty"
     ),
     BadConfiguration(
       """
