@@ -14,7 +14,7 @@ struct Options: ParsableCommand {
   @Option(help: ArgumentHelp("Path of the socket, if systemd does not pass one.", valueName: "path"))
   var socket: String?
 
-  @Option(help: ArgumentHelp("State folder, with credentials and outbox.", valueName: "dir"))
+  @Option(help: ArgumentHelp("Folder for the credentials, the outbox and other state.", valueName: "dir"))
   var stateDir: String?
 
   @Option(

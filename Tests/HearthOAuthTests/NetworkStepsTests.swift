@@ -16,7 +16,7 @@ import Testing
     let reason = await Self.reason { () async throws(NetworkSteps.Failure) in
       _ = try await steps.addresses(of: "api.example.com", port: 443)
     }
-    #expect(reason == "the resolver did not answer within 20 ms")
+    #expect(reason == "the resolver did not respond within 20 ms")
   }
 
   @Test("What the resolver says is what is found")

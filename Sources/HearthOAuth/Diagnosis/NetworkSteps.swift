@@ -17,7 +17,7 @@ struct NetworkSteps: Sendable {
   func addresses(of host: String, port: Int) async throws(Failure) -> [SocketAddress] {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let answer = loop.makePromise(of: [SocketAddress].self)
-    let tooLong = Failure(reason: "the resolver did not answer within \(timeout.wholeMilliseconds) ms")
+    let tooLong = Failure(reason: "the resolver did not respond within \(timeout.wholeMilliseconds) ms")
     let timer = loop.scheduleTask(in: .milliseconds(timeout.wholeMilliseconds)) { answer.fail(tooLong) }
     NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [lookUp] in try lookUp(host, port).get() }
       .cascade(to: answer)
@@ -27,7 +27,7 @@ struct NetworkSteps: Sendable {
     } catch let failure as Failure {
       throw failure
     } catch {
-      throw Failure(reason: "it was not looked up")
+      throw Failure(reason: "the lookup was cancelled")
     }
   }
 

@@ -17,7 +17,7 @@ package struct CredentialSettings: Hashable, Sendable {
     file = try table.path(.credentialFile)
     let named = try table.choice(.protection, as: Protection.self)
     if named == .secretService {
-      throw table.error(.protection, "cannot be \"secret-service\" yet: use \"passphrase\" or \"key-file\"")
+      throw table.error(.protection, "cannot be \"secret-service\" yet; use \"passphrase\" or \"key-file\"")
     }
     protection = named ?? .none
     keyFile = try table.path(.keyFile)

@@ -158,7 +158,7 @@ extension OutboxTransaction {
   private func eligibility(_ item: StoredItem, _ search: Search) throws -> ItemProgress.Eligibility {
     // A damaged index must not cause an item to be sent with another user's token.
     guard item.owner == search.owner else {
-      throw OutboxStoreFailure.broken("The outbox is damaged: an index leads to an item of another user.")
+      throw OutboxStoreFailure.broken("The outbox is damaged: an index points to another user's item.")
     }
     return item.progress.eligibility(
       method: item.method, policy: search.demand.policy, expiry: search.demand.expiry, at: search.now)

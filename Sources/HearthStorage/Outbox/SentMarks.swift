@@ -34,7 +34,7 @@ struct SentMarks: ~Copyable {
   static func open(_ path: String, bootID: String) throws(OutboxStoreFailure) -> SentMarks {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
-      throw .unavailable("Cannot open the outbox's file \(path): \(String(cString: strerror(errno))).")
+      throw .unavailable("Cannot open the outbox file \(path): \(String(cString: strerror(errno))).")
     }
     return SentMarks(descriptor, bootID: bootID)
   }

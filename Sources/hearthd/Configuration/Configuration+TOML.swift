@@ -105,7 +105,7 @@ extension ConfigurationValue {
       case .bool: .boolean(value.bool ?? false)
       case .date: .other(type: "a date")
       case .time: .other(type: "a time")
-      case .dateTime: .other(type: "a date with a time")
+      case .dateTime: .other(type: "a date-time")
       }
     self.init(content, line: lines.line(of: path) ?? line)
   }

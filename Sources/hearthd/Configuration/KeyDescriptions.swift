@@ -134,7 +134,7 @@ extension SinkSettings.Key: DescribedKey {
     case .hosts: .texts("Hosts in a netrc file (default: those of the account's api_origins).")
     case .login: .text("Login in a netrc file (default: the account's username, else oauth2).")
     case .inPlace: .flag("Whether to write in place, for a bind mount of this single file.", false)
-    case .owner: .text("Owner of the file, by name or number. Only root may set it.")
+    case .owner: .text("Owner of the file, by name or number. Requires that Hearth runs as root.")
     case .group: .text("Group of the file, by name or number.")
     }
   }

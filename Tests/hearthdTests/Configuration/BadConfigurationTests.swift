@@ -225,7 +225,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nprotection = \"secret-service\"",
-      "/c.toml:4: \"protection\" in [accounts.a] cannot be \"secret-service\" yet: use \"passphrase\" or \"key-file\""
+      "/c.toml:4: \"protection\" in [accounts.a] cannot be \"secret-service\" yet; use \"passphrase\" or \"key-file\""
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nlock_on = [\"lid\"]",
