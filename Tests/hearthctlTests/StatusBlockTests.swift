@@ -93,8 +93,8 @@ import Testing
       row(Samples.stats(waiting: 1, pausedReason: "locked"), item)
         == "  delivery  No connection to https://api.example.com: Connection refused")
     var refused = item
-    (refused.lastStatus, refused.lastError) = (503, "The server answered 503.")
-    #expect(row(stats, refused) == "  delivery  The server answered 503, next try in 20 s")
+    (refused.lastStatus, refused.lastError) = (503, "The server returned HTTP 503.")
+    #expect(row(stats, refused) == "  delivery  The server returned HTTP 503, next try in 20 s")
     #expect(row(stats, Samples.item) == nil)
   }
 

@@ -181,7 +181,7 @@ struct SinkServiceTests {
         await sinks.checks(of: .sample).first
           == Diagnosis(
             .sink, .problem,
-            "/link/token is the same file as /run/token, which another sink writes. Choose another "
+            "/link/token is the same file as /run/token, which another sink writes to. Choose another "
               + "path.",
             path: "/link/token"))
       sinks.configure([sink])
