@@ -91,7 +91,7 @@ enum SinkFolder {
     while written < bytes.count {
       let count = bytes[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw count < 0 ? SinkFailure(errno: errno) : .failed("nothing was written") }
+      guard count > 0 else { throw count < 0 ? SinkFailure(errno: errno) : .failed("the file system wrote no data") }
       written += count
     }
   }

@@ -28,8 +28,8 @@ package struct PassedSockets: Sendable {
   /// A human-readable sentence about passed descriptors that Hearth does not serve, or `nil` if it serves all of them.
   package var complaint: String? {
     guard !unusable.isEmpty else { return nil }
-    return "systemd passed \(listing), which Hearth ignores, because it serves only Unix stream sockets. Remove the "
-      + "line from the socket's unit or its drop-in, or set ListenStream= to a path."
+    return "systemd passed \(listing), which Hearth ignores, because it serves only Unix stream sockets. In "
+      + "the socket's unit and its drop-ins, use only ListenStream= with a path."
   }
 
   private var listing: String {

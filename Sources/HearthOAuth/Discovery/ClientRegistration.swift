@@ -84,7 +84,7 @@ package struct ClientRegistration: Sendable {
     switch response.status {
     case 401 where token != nil, 403 where token != nil:
       throw .misconfigured(
-        message: "\(endpoint.origin) rejected the initial access token (\(said)). Get another one from its operator. "
+        message: "\(endpoint.origin) rejected the initial access token (\(said)). Get another token from its operator. "
           + other)
     case 401, 403:
       throw .misconfigured(

@@ -37,7 +37,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     let endpoints = try await endpoints()
     guard let page = endpoints.endSession else {
       throw .notSupported(
-        message: "The provider does not publish a sign-out page (end_session_endpoint). Sign out there in the browser.")
+        message: "The provider does not publish a sign-out page (end_session_endpoint). Sign out on its website.")
     }
     var fields = [("client_id", tokens.client.id)]
     // Like all tokens, the ID token is sent only to origins that were known at sign-in.

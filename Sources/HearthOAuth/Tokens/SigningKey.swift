@@ -12,9 +12,9 @@ enum SigningKey {
   struct ParseError: Error, CustomStringConvertible {
     let description: String
 
-    static let none = ParseError(description: "it contains no private key (a PEM file with PRIVATE KEY is required)")
+    static let none = ParseError(description: "it contains no private key in PEM format (a PRIVATE KEY block)")
     static let sealed = ParseError(
-      description: "it is protected by a passphrase, which Hearth does not support; store it without one")
+      description: "it is protected by a passphrase, which Hearth does not support; store the key without a passphrase")
     static let unknown = ParseError(description: "its key is not EC P-256, RSA of at least 2048 bits, or Ed25519")
   }
 

@@ -33,7 +33,7 @@ struct TokenExchange: Sendable {
     guard credential.mayReach(endpoint.origin) else {
       throw .misconfigured(
         message:
-          "\(endpoint.origin) was not one of the provider's origins at sign-in, so nothing was sent there.")
+          "\(endpoint.origin) was not one of the provider's origins at sign-in, so Hearth sent nothing to it.")
     }
   }
 

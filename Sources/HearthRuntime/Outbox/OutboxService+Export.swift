@@ -9,7 +9,7 @@ extension OutboxService {
   package func export(_ query: OutboxQuery) async throws -> ExportPage {
     try check(query)
     if let state = query.state, !state.keepsContent {
-      throw Failure(.invalidParams, "state cannot be \(state.rawValue), because such items have no content to export")
+      throw Failure(.invalidParams, "state cannot be \(state.rawValue), because these items have no content to export")
     }
     return try await answered(of: query.account, await store.export(query, bytes: Self.exportBytes))
   }

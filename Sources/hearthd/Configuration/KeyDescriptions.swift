@@ -95,7 +95,7 @@ extension ProviderKey: DescribedKey {
     case .caFile: .text("File with certificate authorities (PEM) to trust instead of the system's.")
     case .certificatePins: .texts("SHA-256 hashes of public keys, one of which must be in the server's chain.")
     case .proxy: .text("URL of an HTTP or SOCKS 5 proxy, or \"none\" (default: the environment's).")
-    case .redirectPort: .integer(1...65535, "Port of the redirect address, if the provider requires one.")
+    case .redirectPort: .integer(1...65535, "Port of the redirect address, if the provider requires a fixed port.")
     case .redirectURI: .text("Full redirect address on this machine, for the browser.")
     }
   }
@@ -170,13 +170,13 @@ extension OutboxSettings.Key: DescribedKey {
     case .maxBytes: .size("Maximum total size of all items.", "1GiB")
     case .maxBody: .size("Maximum size of a body.", "1MiB")
     case .concurrency:
-      .integer(1...1024, "Maximum number of concurrent unordered requests of an account to one origin.", 8)
+      .integer(1...1024, "Maximum number of concurrent unordered requests per account and origin.", 8)
     case .retryInitial: .duration("First wait before a retry. Each further retry doubles it.", "1s")
     case .retryMax: .duration("Longest wait before a retry.", "6h")
     case .maxAttempts: .integer(1...1_000_000, "Number of attempts after which an item is dead.", 30)
-    case .idempotencyHorizon: .duration("Time for which servers remember an Idempotency-Key.", "24h")
-    case .keepDelivered: .duration("Time for which delivered items can be looked up.", "24h")
-    case .keepDead: .duration("Time for which dead items can be looked up.", "30d")
+    case .idempotencyHorizon: .duration("How long servers remember an Idempotency-Key.", "24h")
+    case .keepDelivered: .duration("Retention time for delivered items.", "24h")
+    case .keepDead: .duration("Retention time for dead items.", "30d")
     }
   }
 }
