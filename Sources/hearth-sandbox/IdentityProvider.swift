@@ -68,7 +68,7 @@ struct IdentityProvider: Codable, Sendable {
     if let rotatedAt = known.rotatedAt, now.timeIntervalSince(rotatedAt) > grace {
       families[known.family].isRevoked = true
       statistics.reuseDetected += 1
-      throw rejection("The refresh token was already used, so all tokens of its family are revoked.")
+      throw rejection("The refresh token has already been used, so all tokens of its family have been revoked.")
     }
     refreshTokens[token]?.rotatedAt = known.rotatedAt ?? now
     statistics.refreshes[family.subject, default: 0] += 1

@@ -60,7 +60,7 @@ extension Sandbox {
         state.statistics.codesReplayed += 1
         if let family { state.provider.revoke(family: family) }
       }
-      throw ErrorBody("invalid_grant", "The code was already used, so its tokens are revoked.")
+      throw ErrorBody("invalid_grant", "The code has already been used, so its tokens have been revoked.")
     case .rejected(let description): throw ErrorBody("invalid_grant", description)
     }
   }

@@ -25,7 +25,7 @@ struct Options: ParsableCommand {
   @Flag(help: "Check the configuration and exit.")
   var checkConfig = false
 
-  @Flag(help: "Print the configured accounts, or the configuration's error, as JSON and exit.")
+  @Flag(help: "Print the configured accounts or the configuration error as JSON and exit.")
   var describe = false
 
   @Flag(help: "Print the keys of the configuration as a JSON Schema and exit.")

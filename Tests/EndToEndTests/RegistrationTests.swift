@@ -58,7 +58,7 @@ import Testing
   func initialToken() async throws {
     try await play(["--registration-token", "let-me-in"]) { scene in
       let without = try scene.add("--register")
-      #expect(without.status == 1 && without.errors.contains("use --registration-token-stdin"), "\(without)")
+      #expect(without.status == 1 && without.errors.contains("pass it with --registration-token-stdin"), "\(without)")
       let wrong = try scene.add("--registration-token-stdin", input: "let-me-out\n")
       #expect(wrong.status == 1 && wrong.errors.contains("rejected the initial access token"), "\(wrong)")
       #expect(!wrong.errors.contains("let-me-out"))

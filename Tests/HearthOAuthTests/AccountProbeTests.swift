@@ -153,7 +153,7 @@ import Testing
       let old = await check(#"{"exp":\#(now - 5)}"#)
       #expect(old?.verdict == .problem)
       #expect(old?.message.hasPrefix("The token is 5 s past its expiry") == true)
-      #expect(await check("{}")?.message == "The token is a JWT without issuer, audience and expiry.")
+      #expect(await check("{}")?.message == "The token is a JWT without an issuer, audience or expiry.")
     }
   }
 }

@@ -72,7 +72,7 @@ package struct HTTPAccountProbe: AccountProbe {
         end > .zero ? "valid for \(end.components.seconds) s" : "\(-end.components.seconds) s past its expiry")
     }
     let message =
-      "The token is \(parts.isEmpty ? "a JWT without issuer, audience and expiry" : parts.joined(separator: ", "))"
+      "The token is \(parts.isEmpty ? "a JWT without an issuer, audience or expiry" : parts.joined(separator: ", "))"
     if let end, end <= .zero {
       return Diagnosis(.token, .problem, "\(message), according to this machine's clock. Check the clock.")
     }

@@ -78,7 +78,7 @@ extension FileCredentialStore {
     }
     if scan.known.grants.isOver(grant) {
       let why =
-        "\(scan.place.file) contains a credential that was signed out or rejected by the provider. Hearth ignores it."
+        "\(scan.place.file) contains the credential of a session that has ended, so Hearth ignores it."
       logger.warning("\(why)")
       if let end = scan.known.end { return .ended(end) }
       // Another program has replaced a later credential with this one.

@@ -82,7 +82,7 @@ struct DeviceCodes: Codable, Sendable {
     switch mistake == .denied ? .denied : entry.decision {
     case .none: return no("authorization_pending", "The user has not decided yet.")
     case .denied: return no("access_denied", "The user declined.")
-    case .redeemed: return no("invalid_grant", "The device code was used before.")
+    case .redeemed: return no("invalid_grant", "The device code has already been used.")
     case .allowed(let login):
       entries[deviceCode]?.decision = .redeemed
       return .success((entry.scope, login))

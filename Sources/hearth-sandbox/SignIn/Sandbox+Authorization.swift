@@ -44,7 +44,7 @@ extension Sandbox {
     let now = now
     if let uri = fields["request_uri"] {
       guard let request = state.withLock({ $0.pushed.take(uri, clientID: fields["client_id"], at: now) }) else {
-        throw .person("The request_uri is unknown, was used before, or has expired.")
+        throw .person("The request_uri is unknown, has already been used, or has expired.")
       }
       return request
     }

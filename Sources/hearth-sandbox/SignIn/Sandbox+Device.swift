@@ -26,7 +26,7 @@ extension Sandbox {
     guard call.method == .post else { return Page.device(userCode: call.query["user_code"] ?? "").response() }
     let (userCode, now) = (call.fields["user_code"] ?? "", now)
     guard let waiting = state.withLock({ $0.devices.waiting(for: userCode, at: now) }) else {
-      return Page.device(userCode: userCode, problem: "This code is unknown, or has expired.").response(.badRequest)
+      return Page.device(userCode: userCode, problem: "This code is unknown or has expired.").response(.badRequest)
     }
     return ask(.device(waiting), call, at: now)
   }

@@ -19,7 +19,7 @@ IN_THE_REDIRECT = {
     "denied": "denied",
 }
 AT_THE_TOKEN_ENDPOINT = {
-    "a code that was used before": ({"mistake": "replayedCode"}, "already used"),
+    "a code that was used before": ({"mistake": "replayedCode"}, "already been used"),
     "no fields": ({"path": "/token", "status": 200, "body": "{}"}, "access token"),
     "a wrong type": (
         {"path": "/token", "status": 200, "body": '{"access_token":5,"token_type":"Bearer"}'}, "access token",

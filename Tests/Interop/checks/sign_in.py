@@ -203,7 +203,7 @@ def sign_in_password(stage):
     stage.start_daemon()
     words = ("login", "work", "--password", "--username", "ada")
     said = stage.hearthctl(*words, stdin="mistyped\n", status=1)
-    expect("user name or the password" in said and "mistyped" not in said, f"for a wrong password, it says {said}")
+    expect("user name or password" in said and "mistyped" not in said, f"for a wrong password, it says {said}")
     stage.hearthctl(*words, stdin="password\n")
     stage.expect_state("authenticated")
     stage.hearthctl("refresh", "work")
