@@ -55,7 +55,7 @@ package struct TokenBinding: Hashable, Sendable {
   /// Returns `nil` if all endpoints may receive it.
   package func strayEndpoint(of credential: Credential) -> String? {
     guard let stray = endpoints?.filter({ !credential.mayReach($0) }).map(\.description).min() else { return nil }
-    return "The provider now names an endpoint at \(stray) that it did not name when you signed in, so Hearth sends "
+    return "The provider now lists an endpoint at \(stray) that it did not list when you signed in, so Hearth sends "
       + "nothing to this endpoint. Sign in again or fix the configuration."
   }
 
