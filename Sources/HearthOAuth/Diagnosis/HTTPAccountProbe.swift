@@ -117,8 +117,7 @@ package struct HTTPAccountProbe: AccountProbe {
     let place = plan.proxy.map { "the proxy \($0) for \(url.origin)" } ?? "\(url.origin)"
     do throws(NetworkSteps.Failure) {
       let addresses = try await steps.addresses(of: host, port: port)
-      let places = addresses.map(\.place).joined(separator: ", ")
-      found.append(Diagnosis(server.name, .ok, "\(host) resolves to \(places)."))
+      found.append(Diagnosis(server.name, .ok, "Resolved \(host): \(addresses.map(\.place).joined(separator: ", "))."))
       do throws(NetworkSteps.Failure) {
         found.append(
           Diagnosis(

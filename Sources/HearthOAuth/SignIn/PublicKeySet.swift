@@ -51,8 +51,7 @@ final class PublicKeySet: Sendable {
     }
     guard let keys else {
       throw .unavailable(
-        message: message(response.isPage ? "a web page" : "content that is not a key set"),
-        retryAfter: response.retryAfter)
+        message: message(response.isPage ? "a web page" : "an invalid key set"), retryAfter: response.retryAfter)
     }
     known.withLock { $0 = Known(url: url, keys: keys, at: exchange.sender.clock.now()) }
     return keys

@@ -110,7 +110,7 @@ import Testing
       (.answer(302, headers: [("Location", "http://id.example.com/keys")]), "HTTP 302 from", true),
       (.answer(200, body: html), "more than 1 MiB from", false),
       (.answer(200, body: "<html>"), "a web page from", true),
-      (.answer(200, body: #"{"keys":"none"}"#), "content that is not a key set from", true),
+      (.answer(200, body: #"{"keys":"none"}"#), "an invalid key set from", true),
       (.close, "No response from", true),
     ] as [(LoopbackServer.Reply, String, Bool)] {
       try await SignInBench.run { bench in
