@@ -33,7 +33,7 @@ package protocol TokenEndpoint: Sendable {
 extension TokenEndpoint {
   /// Throws, because most account types require a user to sign in.
   package func requestGrant() async throws(RefreshFailure) -> TokenResponse {
-    throw .misconfigured(message: "An account of this type needs a user to sign in.")
+    throw .misconfigured(message: "Accounts of this type require a user to sign in.")
   }
 
   /// Returns `nil`, because most account types have only one endpoint.

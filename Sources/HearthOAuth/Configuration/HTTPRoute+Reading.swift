@@ -16,8 +16,7 @@ extension HTTPRoute {
       guard let pin = CertificatePin(text) else {
         throw table.error(
           .certificatePins,
-          "cannot contain \"\(text)\": a pin must be \"sha256/\" followed by the Base64 form of a public key's SHA-256 "
-            + "hash")
+          "cannot contain \"\(text)\": a pin must be \"sha256/\" and the Base64-encoded SHA-256 hash of a public key")
       }
       pins.insert(pin)
     }

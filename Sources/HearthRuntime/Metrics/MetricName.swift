@@ -118,7 +118,7 @@ enum MetricName: String, CaseIterable {
     case .subscriptions: (.gauge, "Active subscriptions to events.")
     case .laggedSubscribers: (.counter, "Subscriptions that were closed because their reader was too slow.")
     case .buildInfo: (.gauge, "Always 1. The label contains the version.")
-    case .startTime: (.gauge, "When the daemon started, in Unix time.")
+    case .startTime: (.gauge, "Unix time at which the daemon started.")
     }
   }
 

@@ -63,7 +63,7 @@ extension BadConfiguration {
     oidc(
       "certificate_pins = [\"sha256/abc\"]",
       "/c.toml:5: \"certificate_pins\" in [accounts.a] cannot contain \"sha256/abc\": a pin must be \"sha256/\" "
-        + "followed by the Base64 form of a public key's SHA-256 hash"
+        + "and the Base64-encoded SHA-256 hash of a public key"
     ),
     oidc(
       "certificate_pins = \"sha256/abc\"",
