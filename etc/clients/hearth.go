@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Error says why a call failed, in a sentence for the user.
+// Error is the failure of a call, with a sentence for the user.
 type Error struct {
 	Message string `json:"message"`
 	Code    int    `json:"code"` // 0 if the daemon could not be reached
@@ -78,8 +78,8 @@ type params struct {
 	BodyBase64         []byte            `json:"bodyBase64,omitempty"`
 }
 
-// GetToken returns a token that is valid for another minute, or for minValidity if that is not 0. Hearth refreshes it
-// if necessary. If url is not "", it must be in the account's api_origins.
+// GetToken returns a token that is valid for at least another minute, or for minValidity if that is not 0. Hearth
+// refreshes it if necessary. If url is not "", it must be in the account's api_origins.
 func (c *Client) GetToken(ctx context.Context, account, url string, minValidity time.Duration) (Token, error) {
 	var token Token
 	given := params{Account: account, URL: url, MinValiditySeconds: int(minValidity.Seconds())}

@@ -9,7 +9,7 @@
     for event in follow("work"):
         print(event["method"])
 
-Use each `Hearth` in one thread only. If a call fails, it raises `HearthError` with a sentence for the user.
+Use each `Hearth` in only one thread. If a call fails, it raises `HearthError` with a sentence for the user.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ class Hearth:
             return result
 
     def get_token(self, account: str, url: Optional[str] = None, min_validity: Optional[int] = None) -> Token:
-        """Returns a token that is valid for another minute, or for `min_validity` seconds. Hearth refreshes it if
-        necessary. If `url` is given, it must be in the account's `api_origins`."""
+        """Returns a token that is valid for at least another minute, or for `min_validity` seconds. Hearth refreshes it
+        if necessary. If `url` is given, it must be in the account's `api_origins`."""
         result = self.call("session.getToken", account=account, url=url, minValiditySeconds=min_validity)
         return Token(result["accessToken"], result["tokenType"], result["fingerprint"], result["expiresAt"])
 

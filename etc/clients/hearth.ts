@@ -95,10 +95,10 @@ export class Hearth {
     });
   }
 
-  /** Connects to the daemon on the socket `path`. `timeout` limits each call, in milliseconds. */
+  /** Connects to the daemon through the socket at `path`. `timeout` limits each call, in milliseconds. */
   static async connect(path = socketPath(), timeout = 60_000): Promise<Hearth> {
     try {
-      const { uid } = await stat(path); // Node cannot ask the socket itself (SO_PEERCRED)
+      const { uid } = await stat(path); // Node cannot read SO_PEERCRED
       if (uid !== process.getuid?.()) {
         throw new HearthError(`The socket belongs to another user (${uid}).`, undefined, { retryable: false });
       }
@@ -127,8 +127,8 @@ export class Hearth {
     }).finally(() => (clearTimeout(timer), this.#calls.delete(id)));
   }
 
-  /** Returns a token that is valid for another minute, or for `minValiditySeconds`. Hearth refreshes it if necessary.
-   * If `url` is given, it must be in the account's `api_origins`. */
+  /** Returns a token that is valid for at least another minute, or for `minValiditySeconds`. Hearth refreshes it if
+   * necessary. If `url` is given, it must be in the account's `api_origins`. */
   async getToken(account: string, options: { url?: string; minValiditySeconds?: number } = {}): Promise<Token> {
     return new Token(await this.call("session.getToken", { account, ...options }));
   }
