@@ -15,13 +15,16 @@ struct FieldReader {
   }
 
   private let members: JSONObject
+  /// The number of members that have not been read. Each member is read once, so after the last one, the rest of the
+  /// fields are missing without a lookup. Most calls have few of the members that they could have.
+  private var unreadCount: Int
   /// The prefix for names in error messages, such as `items[2].`.
   private let prefix: String
   var isLenient: Bool
   private var kept: (rank: Rank, error: RPCError)?
 
   init(_ members: JSONObject, prefix: String = "", isLenient: Bool = false) {
-    (self.members, self.prefix, self.isLenient) = (members, prefix, isLenient)
+    (self.members, self.prefix, self.isLenient, unreadCount) = (members, prefix, isLenient, members.count)
   }
 
   var error: RPCError? { kept?.error }
@@ -38,14 +41,14 @@ struct FieldReader {
 
   /// Returns the member's value, or `nil` if the member is missing, null or invalid.
   mutating func optional<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
-    guard let member = members[name], !member.isNull else { return nil }
+    guard let member = take(name), !member.isNull else { return nil }
     return type.read(member, name, &self)
   }
 
   func isGiven(_ name: String) -> Bool { members[name].map { !$0.isNull } ?? false }
 
   mutating func required<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
-    guard let member = members[name], !member.isNull else {
+    guard let member = take(name), !member.isNull else {
       refuse(name, "is missing")
       return nil
     }
@@ -53,13 +56,19 @@ struct FieldReader {
   }
 
   /// Returns the member's object, or an empty object if the member is not an object.
-  func object(_ name: String) -> JSONObject { members[name]?.object ?? [:] }
+  mutating func object(_ name: String) -> JSONObject { take(name)?.object ?? [:] }
+
+  private mutating func take(_ name: String) -> JSON? {
+    guard unreadCount > 0, let member = members[name] else { return nil }
+    unreadCount -= 1
+    return member
+  }
 
   /// Reads the whole object. Throws the most important error, if there is one.
   mutating func read<Whole>(_ fields: Fields<Whole>) throws(RPCError) -> Whole {
     let whole = fields.read(&self)
     func isKnown(_ key: String) -> Bool { fields.names.contains { $0.hasSameBytes(as: key) } }
-    if !isLenient, let unknown = members.members.first(where: { !isKnown($0.key) }) {
+    if !isLenient, unreadCount > 0, let unknown = members.members.first(where: { !isKnown($0.key) }) {
       refuse(unknown.key, "is not known", .unknown)
     }
     if let error { throw error }
