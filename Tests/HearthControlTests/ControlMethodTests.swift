@@ -84,11 +84,11 @@ import Testing
         == "The parameter \"accessToken\" contains characters that are not allowed in tokens.")
     #expect(
       message(Subscribe.self, ["topics": ["weather"]])
-        == "The parameter \"topics\" has \"weather\"; there are session, outbox and daemon.")
+        == "The parameter \"topics\" contains \"weather\", but can contain only session, outbox and daemon.")
     #expect(
       message(
         EnqueueMany.self, ["items": [["account": "work", "method": "GET", "url": "u", "notBefore": "soon"]]])
-        == "The parameter \"items[0].notBefore\" must be a time of RFC 3339, such as 2026-11-21T10:00:00Z.")
+        == "The parameter \"items[0].notBefore\" must be an RFC 3339 time, such as 2026-11-21T10:00:00Z.")
     #expect(
       message(
         Enqueue.self, ["account": "work", "method": "GET", "url": "u", "unordered": true, "lane": "default"])

@@ -85,7 +85,7 @@ import Testing
       (["name": "x", "times": ["start": 1]], "\"times.start\" must be a string"),
       (
         ["name": "x", "times": ["start": "soon"]],
-        "\"times.start\" must be a time of RFC 3339, such as 2026-11-21T10:00:00Z"
+        "\"times.start\" must be an RFC 3339 time, such as 2026-11-21T10:00:00Z"
       ),
       (["name": "x", "b": 1], "\"b\" is not known"),
     ] as [(JSONObject, String)])

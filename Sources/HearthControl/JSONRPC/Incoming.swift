@@ -42,7 +42,7 @@ package enum Incoming: Hashable, Sendable {
 extension Incoming.Call {
   fileprivate init(_ json: JSON) {
     guard let object = json.object else {
-      self = .invalid(id: .null, .invalidRequest("A request must be an object."))
+      self = .invalid(id: .null, .invalidRequest("A request must be a JSON object."))
       return
     }
     let id = object["id"]

@@ -49,7 +49,7 @@ package struct MetricsReport: TimelessWireValue {
 
 package struct ReloadConfiguration: ParameterlessMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "daemon.reload", "Read the configuration again. If it has an error, the previous one stays in use.")
+    "daemon.reload", "Read the configuration again. If it contains an error, the previous configuration stays in use.")
 
   package init() {}
 }

@@ -167,7 +167,7 @@ package struct RetryItems: ItemChangeMethod {
 
 package struct PauseOutbox: AccountsMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "outbox.pause", "Stop sending until \"resume\", even after a restart or a sign-in.",
+    "outbox.pause", "Stop sending until resumed, even after a restart or a sign-in.",
     errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
@@ -185,7 +185,7 @@ package struct ResumeOutbox: AccountsMethod {
 /// Tries to send all waiting items immediately. Returns once nothing is left to send or the timeout has passed.
 package struct FlushOutbox: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
-    "outbox.flush", "Try all waiting items now, and return once nothing is left to send.",
+    "outbox.flush", "Try to send all waiting items now, and wait until nothing is left to send.",
     errors: [.unknownAccount, .storageUnavailable])
   package static let parameters = Fields<FlushOutbox>(
     .optional("account", \.account, .account),
@@ -202,7 +202,8 @@ package struct FlushOutbox: ControlMethod {
 
 package struct GetOutboxStats: AccountsMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
-    "outbox.getStats", "Count the items.", isReadOnly: true, errors: [.unknownAccount, .storageUnavailable])
+    "outbox.getStats", "Return the number of items in each state.", isReadOnly: true,
+    errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
   package init(_ account: AccountName?) { self.account = account }

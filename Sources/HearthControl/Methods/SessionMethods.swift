@@ -177,7 +177,7 @@ package struct RehydrateSessions: AccountsMethod {
 
 package struct LockSessions: AccountsMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.lock", "Stop providing tokens and sending requests until \"unlock\".",
+    "session.lock", "Stop providing tokens and sending requests until unlocked.",
     errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?

@@ -104,7 +104,7 @@ extension WireType<Duration> {
 extension WireType<Timestamp> {
   package static var time: WireType<Timestamp> {
     WireType<String>.text.mapped(
-      "must be a time of RFC 3339, such as 2026-11-21T10:00:00Z", .type("string", ["format": "date-time"]),
+      "must be an RFC 3339 time, such as 2026-11-21T10:00:00Z", .type("string", ["format": "date-time"]),
       to: { Timestamp(rfc3339: $0) }, from: \.description)
   }
 }
@@ -149,7 +149,7 @@ extension WireType<[String]> {
 }
 
 extension WireType<[Bool]> {
-  static var bools: WireType { .array(of: "true and false", "boolean", \.bool, JSON.bool) }
+  static var bools: WireType { .array(of: "booleans", "boolean", \.bool, JSON.bool) }
 }
 
 extension WireType {
@@ -172,7 +172,7 @@ extension WireType {
   ) -> WireType where Value == Set<Element> {
     let all = Array(Element.allCases)
     return WireType<[String]>.texts.refusing(.meaning, .array(of: .choice(among: all.map(\.rawValue)))) { names in
-      names.first { Element(rawValue: $0) == nil }.map { "has \($0.quotedName); there are \(known)" }
+      names.first { Element(rawValue: $0) == nil }.map { "contains \($0.quotedName), but can contain only \(known)" }
     }.mapped(
       "", to: { names in Set(names.compactMap { Element(rawValue: $0) }) },
       from: { set in all.filter(set.contains).map(\.rawValue) })
