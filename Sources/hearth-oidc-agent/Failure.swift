@@ -69,11 +69,11 @@ extension Failure {
   }
 
   static let idToken = Failure(
-    "Not yet implemented", info: "Hearth gives oidc-agent's clients only access tokens.")
+    "Not yet implemented", info: "Hearth provides only access tokens to oidc-agent's clients.")
 
   static let management = Failure(
     "operation forbidden",
-    info: "Hearth stores the accounts. Manage them with \"hearthctl account\", \"hearthctl login\" and \"hearthctl "
+    info: "Hearth manages the accounts. Change them with \"hearthctl account\", \"hearthctl login\" and \"hearthctl "
       + "logout\".")
 
   static let unknownRequest = Failure("Bad Request: Unknown request type.")

@@ -10,11 +10,11 @@ struct OIDCAgent: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearth-oidc-agent", abstract: "Serve Hearth's tokens to oidc-agent's clients.",
     discussion: """
-      It speaks oidc-agent's protocol on a socket that OIDC_SOCK must name, and asks hearthd. To start it whenever a \
-      client connects, run "systemctl --user enable --now hearth-oidc-agent.socket".
+      It speaks oidc-agent's protocol and gets the tokens from hearthd. Set OIDC_SOCK to the path of its socket. To \
+      start it whenever a client connects, run "systemctl --user enable --now hearth-oidc-agent.socket".
       """, version: "hearth-oidc-agent \(HearthVersion.text)")
 
-  @Option(help: ArgumentHelp("hearthd's socket.", valueName: "path"))
+  @Option(help: ArgumentHelp("Path of hearthd's socket.", valueName: "path"))
   var socket: String?
 
   @Option(

@@ -105,7 +105,8 @@ extension Request.AccessToken {
     case let value?:
       // Like oidc-agent, accept a number in a string.
       guard let seconds = value.int ?? value.string.flatMap({ Int($0) }), seconds >= Self.newToken else {
-        throw Request.Malformed("The field \"min_valid_period\" must be a whole number of seconds, or -1.")
+        throw Request.Malformed(
+          "The field \"min_valid_period\" must be a whole number of seconds, or -1 for a new token.")
       }
       validity = seconds == Self.newToken ? .new : .atLeast(.seconds(min(seconds, Int(Int32.max))))
     }

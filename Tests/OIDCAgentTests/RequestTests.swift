@@ -57,7 +57,7 @@ struct RequestTests {
         + "\"issuer\".")
     #expect(
       try refusal(#"{"request":"access_token","account":"a","min_valid_period":-2}"#)
-        == "The field \"min_valid_period\" must be a whole number of seconds, or -1.")
+        == "The field \"min_valid_period\" must be a whole number of seconds, or -1 for a new token.")
     #expect(try refusal(#"{"request":"lock"}"#) == "The field \"password\" is missing or empty.")
   }
 
