@@ -6,8 +6,8 @@ struct Hearthctl: ParsableCommand {
     commandName: "hearthctl",
     abstract: "Show and control the sessions that hearthd manages.",
     discussion: """
-      Exit status: 0 done, 1 failed (stderr says why), 3 sign-in needed, 4 locked, 5 not possible now but maybe later, \
-      6 no daemon on the socket, 64 usage error, 130 cancelled with Ctrl-C.
+      Exit status: 0 done, 1 failed (stderr says why), 3 sign-in needed, 4 locked, 5 temporary failure (retry \
+      later), 6 no daemon on the socket, 64 usage error, 130 cancelled with Ctrl-C.
       """,
     version: "hearthctl \(HearthVersion.text)",
     subcommands: SessionVerbs.all + [

@@ -12,7 +12,7 @@ enum Main {
     // Forbid core dumps before the process reads any passphrase or token. `exec` leaves the limits unchanged, because
     // the program would inherit them.
     guard hearth_forbid_dumps(line.first == "exec" ? 0 : 1) == 0 else {
-      Output.error("Cannot exclude the process from core dumps: \(reason()).")
+      Output.error("Cannot disable core dumps for this process: \(reason()).")
       exit(ExitStatus.failed.rawValue)
     }
     do {
@@ -59,6 +59,6 @@ enum Main {
   private static func accountHint(_ name: String, _ line: ArraySlice<String>) -> String {
     let accounts = Completions.accountNames(Array(line))
     guard !accounts.isEmpty else { return "" }
-    return accounts.suggestion(for: name) + " There \(accounts.count == 1 ? "is only" : "are") \(accounts.listed)."
+    return accounts.suggestion(for: name) + " Configured accounts: \(accounts.listed)."
   }
 }

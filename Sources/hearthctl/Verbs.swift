@@ -7,7 +7,7 @@ enum Verbs {
   static func parse(_ line: some Sequence<String>) throws -> any ParsableCommand {
     // Report an unknown verb here, because ArgumentParser's message would not mention it.
     let (_, unknown, verbs) = read(line.filter { $0 != "help" })
-    if let unknown { throw ValidationError("There is no verb \"\(unknown)\".\(verbs.suggestion(for: unknown))") }
+    if let unknown { throw ValidationError("Unknown command \"\(unknown)\".\(verbs.suggestion(for: unknown))") }
     return try Hearthctl.parseAsRoot(arranged(Array(line)))
   }
 

@@ -46,11 +46,11 @@ import Testing
       let run = try scene.add()
       #expect(run.status == 0 && run.errors == "")
       #expect(run.output.contains("Added work to \(scene.daemon.configurationPath); the previous file is "))
-      #expect(run.output.contains("The daemon has loaded it.\n"))
+      #expect(run.output.contains("The daemon has loaded the account.\n"))
       #expect(
         run.output.contains(
           "Discovery at \(scene.sandbox.url)/.well-known/openid-configuration works. Token endpoint: "
-            + "\(scene.sandbox.url)/token. Sign-in: by browser or by a code for another device.\n"))
+            + "\(scene.sandbox.url)/token. Sign-in: in a browser or with a code on another device.\n"))
       #expect(run.output.hasSuffix("Next: hearthctl login work\n"), "nobody is asked without a terminal")
       #expect(
         scene.text == Self.old + """
@@ -78,7 +78,7 @@ import Testing
       let line = try #require(refusal.message.split(separator: "\"").dropFirst().first)
       #expect(line == "hearthctl account set work --add api_origins \(other)", "the refusal names the command")
       let run = try scene.hearthctl(line.split(separator: " ").dropFirst().map(String.init))
-      #expect(run.status == 0 && run.output.hasSuffix("The daemon has loaded it.\n"), "\(run.errors)")
+      #expect(run.status == 0 && run.output.hasSuffix("The daemon has loaded the change.\n"), "\(run.errors)")
       #expect(scene.text.contains("api_origins = [\"\(other)\", \"\(scene.sandbox.url)\"]\n"))
       try scene.daemon.call("outbox.enqueue", draft)
 
@@ -97,7 +97,8 @@ import Testing
       (["set", "work", "issuer", "nonsense"], "\"issuer\""), (["set", "work", "colour", "red"], "\"colour\""),
       (["set", "work", "issuer", "a", "b"], "takes one value"), (["set", "work", "a.b", "c"], "is not a key"),
       (["set", "work", "--add", "issuer", "a"], "is not a list"), (["unset", "work", "issuer"], "\"issuer\""),
-      (["unset", "work", "scope"], "has no key"), (["set", "wrok", "scopes", "a"], "There is no account wrok"),
+      (["unset", "work", "scope"], "\"scope\" is not set for work"),
+      (["set", "wrok", "scopes", "a"], "There is no account wrok"),
     ])
   func refusedChange(_ line: [String], _ reason: String) async throws {
     try await play(runs: false) { scene in
@@ -115,7 +116,7 @@ import Testing
       #expect(try scene.add().status == 0)
       let text = scene.text
       let run = try scene.add()
-      #expect(run.status == 64 && run.errors.contains("There is already an account work in"))
+      #expect(run.status == 64 && run.errors.contains("already contains the account work."))
       #expect(scene.text == text)
     }
   }
@@ -127,7 +128,7 @@ import Testing
       (["--provider", "google", "--client-id", "c", "--client-auth", "basic"], "lacks \"client_secret_file\""),
       (["--provider", "auth0"], "--issuer (like https://example.eu.auth0.com/) and --client-id"),
       (["--provider", "gogle", "--client-id", "c"], "There is no provider \"gogle\". Did you mean \"google\"? The "),
-      (["--client-id", "c"], "Name the account's provider"),
+      (["--client-id", "c"], "Choose a provider with --provider"),
       (["--issuer", "http://id.example.com", "--client-id", "c"], "http is allowed only for loopback addresses"),
       (["--issuer", "https://x.example", "--client-id", "a\u{1B}b"], "U+001B"),
       (["--issuer", "https://x.example", "--client-id", "c", "--token-parameter", "a"], "NAME=VALUE"),
@@ -192,7 +193,7 @@ import Testing
       for (name, issuer) in [("slash", url + "/"), ("document", url + "/.well-known/openid-configuration")] {
         let run = try scene.hearthctl(["account", "add", name, "--issuer", issuer, "--client-id", "hearth"])
         #expect(run.status == 0 && run.errors == "")
-        #expect(run.output.contains("The provider calls itself \(url), so the account uses") == (name == "slash"))
+        #expect(run.output.contains("The provider spells its issuer \(url), so the account uses") == (name == "slash"))
         #expect(scene.text.contains("[accounts.\(name)]\ntype = \"oidc\"\nissuer = \"\(url)\"\n"))
       }
       let host = try scene.hearthctl(
@@ -216,7 +217,7 @@ import Testing
     try await play { scene in
       let host = scene.sandbox.url.dropFirst("http://".count)
       let run = try scene.hearthctl(["account", "add", "ada@\(host)", "--client-id", "hearth", "--name", "mine"])
-      #expect(run.status == 0 && run.errors == "\(host) names the issuer \(scene.sandbox.url).\n", "\(run.errors)")
+      #expect(run.status == 0 && run.errors == "The issuer of \(host) is \(scene.sandbox.url).\n", "\(run.errors)")
       #expect(
         scene.text.contains(
           "[accounts.mine]\ntype = \"oidc\"\nissuer = \"\(scene.sandbox.url)\"\nclient_id = \"hearth\"\n"
@@ -269,7 +270,7 @@ import Testing
       let same = try edit("s/a/a/")
       #expect(same.status == 0 && same.output == "Nothing was changed in \(scene.daemon.configurationPath).\n")
       let run = try edit("s/hearth\"/other\"/")
-      #expect(run.status == 0 && run.output.hasSuffix("The daemon has loaded it.\n"), "\(run.errors)")
+      #expect(run.status == 0 && run.output.hasSuffix("The daemon has loaded the change.\n"), "\(run.errors)")
       #expect(scene.text == before.replacing("\"hearth\"", with: "\"other\""))
       #expect(Files.text(scene.daemon.configurationPath + ".bak") == before)
 
@@ -323,12 +324,12 @@ import Testing
       let last = text.split(separator: "\n", omittingEmptySubsequences: false).count - 3
       #expect(
         asked.errors.contains(
-          "work is signed in and has 1 item in its outbox. It will be signed out. The rules in lines 1, \(last) of "
-            + "\(scene.daemon.configurationPath) that select work will be removed too. Use --yes to confirm."))
+          "work is signed in and has 1 item in its outbox. You will be signed out. The rules in lines 1, \(last) of "
+            + "\(scene.daemon.configurationPath) that select work will also be removed. Use --yes to confirm."))
       #expect(scene.text == text)
       let run = try scene.hearthctl(["account", "remove", "work", "--yes"])
-      #expect(run.status == 0 && run.output.contains("Signed out, and the grant is revoked.\n"))
-      #expect(run.output.contains("1 item stays in the outbox unsent"))
+      #expect(run.status == 0 && run.output.contains("Signed out, and revoked the grant.\n"))
+      #expect(run.output.contains("1 unsent item stays in the outbox"))
       #expect(scene.text == Self.old)
       #expect(try scene.daemon.refusal(of: "session.get", ["account": "work"]).code == 1005)
       // What was said of the item is true.

@@ -87,7 +87,9 @@ import Testing
       #expect(try waiting.output == daemon.token().secret + "\n")
       let long = try environment.hearthctl(["token", "work", "--min-valid", "86400", "--socket", daemon.socket])
       #expect(try long.status == 0 && long.output == daemon.token().secret + "\n")
-      #expect(long.errors.hasSuffix(", not 86400 s, because the provider issues no longer-lived tokens.\n"), "\(long)")
+      #expect(
+        long.errors.hasSuffix(
+          ", not 86400 s, because the provider does not issue tokens with a longer lifetime.\n"), "\(long)")
     }
   }
 

@@ -108,7 +108,7 @@ import Testing
       #expect(try process.wait() == .exited(130))
       #expect(
         process.errors == "Stopped at line 101. Import the file again to queue the rest. Nothing is queued "
-          + "twice.\nhearthctl: Interrupted: 100 items imported.\n")
+          + "twice.\nhearthctl: Interrupted. 100 items imported.\n")
       let file = environment.folder + "/all.jsonl"
       try Files.write(export, to: file)
       let rest = try environment.hearthctl(["outbox", "import", file, "--socket", new.socket])
@@ -148,10 +148,10 @@ import Testing
       try new.signIn(at: sandbox)
       let run = try hearthctl(["outbox", "import", "-", "--socket", new.socket], lines.joined(separator: "\n"))
       #expect(run.status == 1)
-      #expect(run.output == "3 items imported.\n1 item skipped as already ended.\n", "\(run)")
-      #expect(run.errors.contains("line 2: It is not valid JSON"))
+      #expect(run.output == "3 items imported.\n1 item skipped (already finished).\n", "\(run)")
+      #expect(run.errors.contains("line 2: Invalid JSON"))
       #expect(run.errors.contains("line 4: https://elsewhere.example.com is not in the api_origins of work"), "\(run)")
-      #expect(run.errors.hasSuffix("hearthctl: 2 lines were refused.\n"))
+      #expect(run.errors.hasSuffix("hearthctl: 2 lines were rejected.\n"))
       try sandbox.waitUntilWritten(["1", "2", "3"])
     }
   }
@@ -182,7 +182,7 @@ import Testing
       let missing = try hearthctl(["outbox", "import", "/nowhere/x.jsonl", "--socket", old.socket], nil)
       #expect(missing.errors == "hearthctl: /nowhere/x.jsonl cannot be read: No such file or directory.\n")
       let delivered = try hearthctl(["outbox", "export", "--state", "delivered", "--socket", old.socket], nil)
-      #expect(delivered.status == 64 && delivered.errors.contains("no content to export"))
+      #expect(delivered.status == 64 && delivered.errors.contains("no longer has their content"))
     }
   }
 

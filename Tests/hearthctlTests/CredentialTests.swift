@@ -185,7 +185,7 @@ import Testing
     #expect(requests.last?.params["url"] == "https://sts.googleapis.com/v1/token")
     let opaque = try await run(["google", "--for", "https://git.example.com/"]).0
     #expect((opaque.status, opaque.errors) == (0, ""))
-    #expect(opaque.output.contains(#""success":false"#) && opaque.output.contains(#"Set bearer = \"id_token\""#))
+    #expect(opaque.output.contains(#""success":false"#) && opaque.output.contains("bearer id_token"))
     #expect(!opaque.output.contains("secret"))
   }
 

@@ -105,7 +105,7 @@ import Testing
       #expect(outcome.status == 64, "\(line)")
       #expect(
         outcome.errors.hasPrefix(
-          "hearthctl: There is more than one account: home, work. Name one, or set HEARTH_ACCOUNT"))
+          "hearthctl: There are several accounts: home, work. Name one of them, set HEARTH_ACCOUNT"))
     }
     let none = try await run(["token"], choice: ["account": nil, "reason": nil, "accounts": []]).0
     #expect(none.status == 64 && none.errors.contains("hearthctl account add"))
@@ -118,13 +118,13 @@ import Testing
     }
     #expect(
       try await line(Self.rule("work", directory: "/w", url: "https://x.example"))
-        == "work: a [[use]] rule names it, with directory /w and url https://x.example.\n")
+        == "work: selected by a [[use]] rule for directory /w and url https://x.example.\n")
     #expect(
       try await line(["account": "home", "reason": "default", "accounts": Self.accounts])
-        == "home: default_account names it.\n")
+        == "home: selected by default_account.\n")
     #expect(
-      try await line(["account": "home", "reason": "only", "accounts": ["home"]]) == "home: it is the only account.\n")
-    #expect(try await line(nil, ["HEARTH_ACCOUNT": "home"]) == "home: HEARTH_ACCOUNT names it.\n")
+      try await line(["account": "home", "reason": "only", "accounts": ["home"]]) == "home: the only account.\n")
+    #expect(try await line(nil, ["HEARTH_ACCOUNT": "home"]) == "home: selected by HEARTH_ACCOUNT.\n")
     let json = try await run(["which", "--json"], choice: Self.rule("work")).0
     #expect(try JSON(parsing: Array(json.output.utf8))["account"] == "work")
   }
@@ -161,7 +161,8 @@ import Testing
       #expect(outcome.status == 1)
       #expect(
         outcome.errors
-          == "hearthctl: There is no account \"\(name)\" in the configuration.\(hint) There are home, work.\n")
+          == "hearthctl: There is no account \"\(name)\" in the configuration.\(hint) Configured accounts: "
+          + "home, work.\n")
     }
   }
 }

@@ -79,7 +79,7 @@ import Testing
       try await git([Account(name: "a"), Account(name: "b")], user: "carol"),
     ]
     for outcome in nobody { #expect((outcome.status, outcome.output) == (0, "")) }
-    #expect(nobody[0].errors.contains("is known as \"carol\"") && nobody[0].errors.contains("--account"))
+    #expect(nobody[0].errors.contains("belongs to \"carol\"") && nobody[0].errors.contains("--account"))
   }
 
   @Test("a name that Hearth does not know is taken for the chosen account, or for the only one without any name")

@@ -71,7 +71,8 @@ import Testing
         of: AccountName("home")),
       Finding(.good, "token", "The token is opaque.", of: work),
       Finding(.bad(.failed), "api.answer", "https://api.example.com answers with HTTP 401.", of: work),
-      Finding(.doubtful, "outbox", "1 dead, 0 held items. Run \"hearthctl outbox list work --state dead\".", of: work),
+      Finding(
+        .doubtful, "outbox", "1 dead and 0 held items. Run \"hearthctl outbox list work --state dead\".", of: work),
     ]
     try check("doctor") { DoctorReport(findings: findings, columns: $0, paint: paint).text }
     try check("doctor-fine") {

@@ -75,7 +75,7 @@ import Testing
     Case("google", .locked, output: google("locked", locked), errors: "", 0),
     Case("google", .signedOut, output: google("signInNeeded", signedOut), errors: "", 0),
     Case("google", .later, output: google("later", later), errors: "", 0),
-    Case("google", .otherServer, output: google("failed", "The origin of"), errors: "", 0),
+    Case("google", .otherServer, output: google("failed", "No account has the origin of"), errors: "", 0),
     Case("google", .noDaemon, output: google("noDaemon", "No daemon answers"), errors: "", 0),
   ]
 

@@ -61,7 +61,7 @@ import Testing
     for (options, input, told) in [
       (["-H", "@-", "-d", "-"], "X: 1", "Standard input can be read only once"),
       (["-H", "@-", "-H", "@-"], "X: 1", "Standard input can be read only once"),
-      (["-H", "@-"], "X: 1\ns3cret", "Line 2 of standard input is not a header of the form 'Name: value'."),
+      (["-H", "@-"], "X: 1\ns3cret", "Line 2 of standard input is not a header. It must have the form 'Name: value'."),
     ] {
       unlink(path)
       let (refused, nothing) = try await run(verb + options, input: input, answer: queued)
@@ -91,7 +91,7 @@ import Testing
   func importDirectory() async throws {
     let (outcome, asked) = try await run(["outbox", "import", folder.path]) { _ in .result([:]) }
     #expect(outcome.status == 1 && asked.isEmpty)
-    #expect(outcome.errors == "hearthctl: \(folder.path) is a directory. Name a file.\n")
+    #expect(outcome.errors == "hearthctl: \(folder.path) is a folder, not a file.\n")
   }
 
   @Test("outbox list is a table for people")
@@ -150,7 +150,7 @@ import Testing
   @Test("outbox retry and cancel take one item or all dead ones")
   func outboxChoice() async throws {
     let (one, first) = try await run(["outbox", "retry", "i"]) { _ in .result(["count": 1]) }
-    #expect(one.output == "1 item put back.\n")
+    #expect(one.output == "1 item queued again.\n")
     #expect(first[0] == Request(id: 1, method: "outbox.retry", params: ["id": "i"]))
     unlink(path)
     let (all, second) = try await run(["outbox", "cancel", "--dead", "work"]) { _ in .result(["count": 2]) }
@@ -165,12 +165,12 @@ import Testing
         ? .result(["sessions": [Samples.session().json]]) : .result(Samples.stats(waiting: 1).json)
     }
     #expect(left.status == 5)
-    #expect(left.errors == "hearthctl: 1 item is left to send: waiting for the next attempt.\n")
+    #expect(left.errors == "hearthctl: 1 item was not sent, because the next attempt is not due yet.\n")
     unlink(path)
     let (late, _) = try await run(["outbox", "flush", "--timeout", "0"]) { request in
       request.method == "session.list" ? .result(["sessions": []]) : .result(Samples.stats(pending: 1).json)
     }
-    #expect(late.errors == "hearthctl: 1 item is left to send: the time limit was reached.\n")
+    #expect(late.errors == "hearthctl: 1 item was not sent, because the time limit was reached.\n")
     unlink(path)
     let (done, asked) = try await run(["outbox", "flush", "work", "--timeout", "3"]) { _ in
       .result(Samples.stats(held: 1).json)
@@ -190,6 +190,6 @@ import Testing
     }
     #expect(outcome.status == 5)
     #expect(
-      outcome.errors == "hearthctl: 1 item is left to send: the outbox of work is paused (signedOut).\n")
+      outcome.errors == "hearthctl: 1 item was not sent, because the outbox of work is paused (signedOut).\n")
   }
 }

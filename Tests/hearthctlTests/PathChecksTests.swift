@@ -47,7 +47,7 @@ import Testing
     #expect(unasked(environment).last == Finding(.good, "state", folder.file("state")))
     chmod(folder.file("state"), 0o750)
     #expect(unasked(environment).last?.verdict == .bad(.failed))
-    #expect(unasked([:]).last == Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set"))
+    #expect(unasked([:]).last == Finding(.bad(.failed), "state", "The state folder is unknown. Set HOME."))
   }
 
   @Test("a session whose token has run out, or that has none yet, says so and what to do")

@@ -34,7 +34,7 @@ import Testing
     (session.history.lastAt, session.history.lastOutcome) = (Samples.start + .seconds(540), .rejected)
     #expect(block(session).contains("\n  refresh   rejected just now\n"))
     session.isRefreshing = true
-    #expect(block(session).contains("\n  refresh   rejected just now, a refresh is under way\n"))
+    #expect(block(session).contains("\n  refresh   rejected just now, a refresh is in progress\n"))
   }
 
   @Test("draws the token's life where it is asked to")
@@ -73,7 +73,7 @@ import Testing
           "\n  outbox    1 pending\n  disk      The disk is full. Hearth sends nothing until it can write to "
             + "the outbox."))
     let unread = block(session, outbox: nil)
-    #expect(unread.contains("\n  outbox    cannot be read now. Run \"hearthctl outbox stats\" to see why."))
+    #expect(unread.contains("\n  outbox    cannot be read. Run \"hearthctl outbox stats\" to see why."))
   }
 
   @Test("says why items wait, and when the next attempt is unless something else holds them back")
@@ -102,11 +102,11 @@ import Testing
   func signIn() {
     var session = Samples.locked
     session.signIn = SignInProgress(flow: .browser, expiresAt: Samples.start + .seconds(540 + 570))
-    #expect(block(session).contains("\n  sign-in   under way in the browser, 9 min left\n"))
+    #expect(block(session).contains("\n  sign-in   in progress in the browser, 9 min left\n"))
     session.signIn?.message = "The answer was not used."
     #expect(block(session).contains("9 min left. The answer was not used.\n"))
     session.signIn = SignInProgress(flow: .device, expiresAt: Samples.start)
-    #expect(block(session).contains("\n  sign-in   under way with a code on another device, 0 s left\n"))
+    #expect(block(session).contains("\n  sign-in   in progress with a code on another device, 0 s left\n"))
   }
 
   @Test("has colours only where they were asked for")

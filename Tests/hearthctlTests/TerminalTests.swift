@@ -127,7 +127,9 @@ import Testing
     let daemon = daemon(folder, [Samples.signedOut])
     let outcome = try await run(
       ["unlock", "home"], daemon,
-      typing: [(prompt: "New passphrase for home: ", typed: "open sesame"), (prompt: "Again: ", typed: again)])
+      typing: [
+        (prompt: "New passphrase for home: ", typed: "open sesame"), (prompt: "Repeat the passphrase: ", typed: again),
+      ])
     #expect(outcome.errors.hasPrefix("home has no passphrase yet"))
     if again == "open sesame" {
       #expect(outcome.status == 0)
@@ -203,7 +205,7 @@ import Testing
   }
 
   /// What the program says when it takes the address.
-  private static let asksAddress = "Paste that page's address here:\n\n"
+  private static let asksAddress = "paste that page's address here:\n\n"
 
   @Test("an address that is longer than a terminal's line is taken whole", arguments: [4094, 4095, 4096, 5903, 60_000])
   func longAddress(length: Int) async throws {
@@ -277,7 +279,7 @@ import Testing
       ["login", "work", "--browser"], daemon, environment: variables.merging(["PATH": folder.path]) { $1 },
       typing: [(prompt: Self.asksAddress, typed: "http://127.0.0.1/callback?code=c")])
     let why = variables["DISPLAY"] == nil ? "/bin/false exited with status 1" : "xdg-open exited with status 3"
-    #expect(outcome.errors.contains("Your browser opens to sign in to work."))
+    #expect(outcome.errors.contains("Opening your browser to sign in to work."))
     #expect(outcome.errors.contains("Could not open a browser: \(why). Open this address in a browser"))
     #expect(addresses(daemon) == ["http://127.0.0.1/callback?code=c"])
     #expect(outcome.isAsBefore)
@@ -303,7 +305,9 @@ import Testing
     }
     let outcome = try await run(
       ["login", "work", "--browser"], daemon, environment: ["BROWSER": "/bin/true"],
-      typing: [(prompt: "It was not used.\n\n" + Self.asksAddress, typed: "http://127.0.0.1/callback?code=c")])
+      typing: [
+        (prompt: "It was not used.\n\nPaste that page's address here:\n\n", typed: "http://127.0.0.1/callback?code=c")
+      ])
     #expect(addresses(daemon) == ["http://127.0.0.1/callback?code=c"])
     #expect(outcome.errors.ranges(of: "It was not used.").count == 1, "it is said once")
     #expect(outcome.isAsBefore)

@@ -87,13 +87,13 @@ import Testing
     #expect(lines[0] == "hearthctl top  1 account; counts since top started 9 min ago")
     #expect(lines[2] == "> work0            signed in             ####|###############... 51 min left")
     #expect(lines[3] == "  refreshed     _ 0  failed       _  0  queued       #  2  sent         _  0")
-    #expect(lines[5] == "What happened")
+    #expect(lines[5] == "Recent events")
     #expect(lines[11].hasPrefix("q quit  jk choose  l lock"))
   }
 
   @Test("in a narrow terminal the keys take several lines, as many as its height allows, quitting first")
   func narrowKeys() {
-    let keys = ["q quit  jk choose  l lock  u unlock", "r refresh  a again  p pause  t retry dead"]
+    let keys = ["q quit  jk choose  l lock  u unlock", "r refresh  a retry  p pause  t retry dead"]
     #expect(picture(model(1), columns: 44).suffix(2) == keys[...])
     #expect(picture(model(1), columns: 44, rows: 7).last == keys[0])
   }
@@ -118,7 +118,7 @@ import Testing
     }
     let time = start.timeOfDay
     #expect(
-      picture(model, columns: 40, rows: 14).drop { $0 != "What happened" }.dropFirst().prefix(4) == [
+      picture(model, columns: 40, rows: 14).drop { $0 != "Recent events" }.dropFirst().prefix(4) == [
         "\(time)  work: POST", "  https://api.example.com/a  waiting (No",
         "  connection to https://api.example.com:", "  Connection refused)",
       ])
@@ -131,7 +131,7 @@ import Testing
     "p resumes what the user has paused, and pauses what something else keeps back for now",
     arguments: [
       (nil, PauseOutbox.name, "work's outbox is paused."), ("locked", PauseOutbox.name, "work's outbox is paused."),
-      ("user", ResumeOutbox.name, "work's outbox is no longer paused by you."),
+      ("user", ResumeOutbox.name, "You resumed work's outbox."),
     ])
   func pause(_ reason: String?, _ method: String, _ message: String) async throws {
     let folder = TemporaryFolder()

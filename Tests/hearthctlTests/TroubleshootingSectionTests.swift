@@ -33,7 +33,7 @@ import Testing
     ]
     #expect(
       TroubleshootingSection.advice(for: findings)
-        == "More in troubleshooting.md: \"The session is locked\", \"The clock is wrong\".")
+        == "For help, see \"The session is locked\", \"The clock is wrong\" in \"hearthctl docs troubleshooting\".")
     #expect(TroubleshootingSection.advice(for: [Finding(.good, "clock", "")]) == nil)
   }
 }

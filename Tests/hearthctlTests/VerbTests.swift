@@ -88,7 +88,7 @@ import Testing
     #expect(outcome.status == 64)
     #expect(
       outcome.errors
-        == "hearthctl: There is no verb \"\(what)\nSee '\(command) --help' for more information.\n")
+        == "hearthctl: Unknown command \"\(what)\nSee '\(command) --help' for more information.\n")
   }
 
   @Test(
@@ -266,7 +266,8 @@ import Testing
     #expect(outcome.output == Samples.signedOut.message + "\n")
     #expect(
       outcome.errors
-        == "The provider did not confirm that it revoked the grant. To be safe, revoke this client's access there.\n")
+        == "The provider did not confirm that it revoked the grant. Revoke the client's access on the provider's "
+        + "website.\n")
     unlink(path)
     let (again, _) = try await run(["logout", "home"]) { _ in .result(answer) }
     #expect(again.output == "home was already signed out.\n")
@@ -279,7 +280,7 @@ import Testing
       default: .result(answer)
       }
     }
-    #expect(waiting.errors.hasPrefix("2 items of the outbox wait until the same user signs in again. "))
+    #expect(waiting.errors.hasPrefix("2 outbox items stay unsent until the same user signs in again. "))
   }
 
   @Test("logout says that a grant is revoked later, and where the session at the provider ends")
@@ -356,14 +357,14 @@ import Testing
         warning  configuration: The daemon runs without a configuration
         warning  daemon: There is no room.
         warning  clock: work: It is off.
-        warning  outbox: work: 2 dead, 0 held items. Run "hearthctl outbox list work --state dead".
+        warning  outbox: work: 2 dead and 0 held items. Run "hearthctl outbox list work --state dead".
         ok       version, state, socket, provider.name
-        More in
+        For help, see
         """))
     #expect(
       outcome.output.hasSuffix(
-        "More in troubleshooting.md: \"The session is locked\", \"The provider says no\", \"The clock is wrong\", "
-          + "\"Nothing is delivered\".\n"))
+        "For help, see \"The session is locked\", \"The provider says no\", \"The clock is wrong\", "
+          + "\"Nothing is delivered\" in \"hearthctl docs troubleshooting\".\n"))
     unlink(path)
     let hungUp = FakeDaemon(path: path) { _ in .hangUp }
     let cut = try await Program.run(["doctor", "--socket", hungUp.path], environment: ["HOME": folder.path])

@@ -32,8 +32,8 @@ struct AccountFile {
     guard !before.contains(where: { $0.name == account.description }) else {
       throw CommandFailure(
         .usage,
-        "There is already an account \(account) in \(path). Choose another name, change it with \"hearthctl account "
-          + "set \(account) KEY VALUE\", or remove it first with \"hearthctl account remove \(account)\".")
+        "\(path) already contains the account \(account). Choose another name, change the account with \"hearthctl "
+          + "account set \(account) KEY VALUE\", or remove it first with \"hearthctl account remove \(account)\".")
     }
     var document = TOMLDocument(edit.bytes ?? [])
     document.add(try table.text(), to: "accounts")

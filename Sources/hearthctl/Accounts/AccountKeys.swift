@@ -14,7 +14,7 @@ struct AccountKeys: ParsableArguments {
         + "client-credentials."))
   var type: String?
 
-  @Option(help: ArgumentHelp("OpenID Connect issuer, from which Hearth learns the endpoints.", valueName: "url"))
+  @Option(help: ArgumentHelp("OpenID Connect issuer, used to discover the endpoints.", valueName: "url"))
   var issuer: String?
 
   @Option(help: ArgumentHelp("Client ID registered with the provider.", valueName: "id"))
@@ -51,16 +51,16 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("For oauth2 and client-credentials: URL of the token endpoint.", valueName: "url"))
   var tokenEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2: URL where the browser signs in.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: URL of the authorization endpoint, for the browser.", valueName: "url"))
   var authorizationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2: URL that issues device codes.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: URL of the device authorization endpoint.", valueName: "url"))
   var deviceAuthorizationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2: URL that revokes the grant at sign-out.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: URL of the revocation endpoint, called at sign-out.", valueName: "url"))
   var revocationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2: URL that returns the signed-in user.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: URL of the userinfo endpoint.", valueName: "url"))
   var userinfoEndpoint: String?
 
   @Option(
@@ -75,7 +75,7 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("Port of the redirect address, if the provider requires one.", valueName: "port"))
   var redirectPort: Int?
 
-  @Option(help: ArgumentHelp("Full redirect address on this machine, instead of the port.", valueName: "url"))
+  @Option(help: ArgumentHelp("Full redirect address on this machine, instead of --redirect-port.", valueName: "url"))
   var redirectUri: String?
 
   @Option(help: ArgumentHelp("For json: URL of the backend's refresh call.", valueName: "url"))
@@ -149,7 +149,7 @@ struct AccountKeys: ParsableArguments {
   }
 
   private static let clientAdvice =
-    "To get one, see \"A client of your own\" in \"hearthctl docs terminal\"."
+    "To register a client yourself, see \"A client of your own\" in \"hearthctl docs terminal\"."
 
   var namesNoProvider: Bool { provider == nil && type == nil && issuer == nil }
 
@@ -167,8 +167,8 @@ struct AccountKeys: ParsableArguments {
     guard let provider else {
       guard !namesNoProvider else {
         throw ValidationError(
-          "Name the account's provider: give your email address instead of a name, or use --provider (see "
-            + "\"hearthctl account providers\"), --issuer or --type.")
+          "Choose a provider with --provider (see \"hearthctl account providers\"), --issuer or --type, or give your "
+            + "email address instead of a name.")
       }
       guard clientId == nil, type.map({ ["oidc", "oauth2", "client-credentials"].contains($0) }) ?? true else {
         return false
@@ -204,7 +204,7 @@ struct AccountKeys: ParsableArguments {
       return key == "issuer" ? option + (known.issuerExample.map { " (like \($0))" } ?? "") : option
     }
     throw ValidationError(
-      "Provider \"\(provider)\" also needs \(options.joined(separator: " and "))."
+      "Provider \"\(provider)\" also requires \(options.joined(separator: " and "))."
         + (missing.contains("client_id") ? " \(Self.clientAdvice)" : ""))
   }
 

@@ -21,7 +21,9 @@ struct DaemonProgram {
     let beside = own.lastIndex(of: "/").map { String(own[..<$0]) }
     guard let program = Subprogram.find("hearthd", in: [beside].compactMap(\.self) + Subprogram.searchPath) else {
       throw CommandFailure(
-        .failed, "Cannot find hearthd, which reads the configuration, beside hearthctl or in $PATH. Install it.")
+        .failed,
+        "Cannot find hearthd beside hearthctl or in $PATH. Install it, because hearthctl uses it to read the "
+          + "configuration.")
     }
     return DaemonProgram(program)
   }

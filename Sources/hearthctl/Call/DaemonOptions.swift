@@ -10,7 +10,7 @@ struct DaemonOptions: ParsableArguments, DaemonAccess {
   @Flag(help: "Print JSON.")
   var json = false
 
-  @Option(help: ArgumentHelp("Time to wait for the daemon's answer.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Maximum time to wait for the daemon's answer, in seconds.", valueName: "seconds"))
   var timeout: Double?
 
   func validate() throws { try choice.validate() }
@@ -20,7 +20,7 @@ struct DaemonOptions: ParsableArguments, DaemonAccess {
 
 /// The required account of a verb.
 struct NamedAccount: ParsableArguments {
-  @Argument(help: "The account.", completion: Completions.accounts)
+  @Argument(help: "Name of the account.", completion: Completions.accounts)
   var account: String
 
   /// The parsed name. Throws an unknown-account error (1005) if the name is invalid.

@@ -20,13 +20,13 @@ struct DefaultedAccount: ParsableArguments {
 /// The account of an outbox verb, or all accounts.
 struct OutboxAccount: ParsableArguments {
   @Argument(
-    help: "Account (default: selected by HEARTH_ACCOUNT, [[use]] or default_account, otherwise all).",
+    help: "Account (default: the one that HEARTH_ACCOUNT, [[use]] or default_account selects, otherwise all).",
     completion: Completions.accounts)
   var account: String?
 
   @OptionGroup var option: AccountOption
 
-  @Flag(help: "All accounts.")
+  @Flag(help: "Include all accounts.")
   var all = false
 
   func validate() throws {
@@ -65,8 +65,8 @@ enum DefaultAccount {
     }
     throw CommandFailure(
       .usage,
-      "There is more than one account: \(choice.accounts.listed). Name one, or set HEARTH_ACCOUNT, or default_account "
-        + "or [[use]] in the configuration.")
+      "There are several accounts: \(choice.accounts.listed). Name one of them, set HEARTH_ACCOUNT, or add "
+        + "default_account or a [[use]] rule to the configuration.")
   }
 
   /// Returns `named` or else the account that the environment or the configuration selects. Returns `nil` if neither

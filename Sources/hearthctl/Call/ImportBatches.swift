@@ -35,9 +35,9 @@ struct ImportBatches: ~Copyable {
     do {
       item = try JSON(parsing: line)
     } catch {
-      return refuse(number, "It is not valid JSON: \(error).")
+      return refuse(number, "Invalid JSON: \(error).")
     }
-    guard let object = item.object else { return refuse(number, "It is not a JSON object.") }
+    guard let object = item.object else { return refuse(number, "An item must be a JSON object.") }
     if let state = object["state"]?.string.flatMap(OutboxItem.State.init(rawValue:)), !state.keepsContent {
       counts.ended += 1
       return

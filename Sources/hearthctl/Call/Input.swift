@@ -37,7 +37,7 @@ enum Input {
   static func secret(prompt: String, name: String = "passphrase") throws -> String {
     if isTerminal { return try ask(prompt, echo: false) }
     guard let line = secretLine(), !line.isEmpty else {
-      throw ValidationError("Standard input is empty, but its first line must be the \(name).")
+      throw ValidationError("Standard input is empty, but its first line must contain the \(name).")
     }
     return line
   }
@@ -45,7 +45,7 @@ enum Input {
   /// Asks for a new passphrase twice, because a credential sealed with a mistyped passphrase could not be opened again.
   static func newPassphrase(of account: some CustomStringConvertible) throws -> String {
     let passphrase = try ask("New passphrase for \(account): ", echo: false)
-    guard try ask("Again: ", echo: false) == passphrase else {
+    guard try ask("Repeat the passphrase: ", echo: false) == passphrase else {
       throw CommandFailure(.failed, "The passphrases do not match. Nothing was changed.")
     }
     return passphrase
@@ -54,7 +54,7 @@ enum Input {
   /// Asks the user for a nonempty line. The caller must have checked that standard input is a terminal.
   static func ask(_ prompt: String, echo: Bool = true) throws -> String {
     guard let line = try typed(prompt, echo: echo), !line.isEmpty else {
-      throw CommandFailure(.failed, "No input was entered.")
+      throw CommandFailure(.failed, "Nothing was entered.")
     }
     return line
   }

@@ -21,7 +21,7 @@ struct InputLines {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
     close()
-    throw CommandFailure(.failed, "\(name) is a directory. Name a file.")
+    throw CommandFailure(.failed, "\(name) is a folder, not a file.")
   }
 
   func close() {

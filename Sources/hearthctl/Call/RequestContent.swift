@@ -8,10 +8,10 @@ struct RequestOptions: ParsableArguments {
     completion: Completions.accounts)
   var account: String
 
-  @Argument(help: "GET, POST, PUT …", completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE"]))
+  @Argument(help: "HTTP method, such as GET or POST.", completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE"]))
   var method: String
 
-  @Argument(help: "URL at one of the account's api_origins.")
+  @Argument(help: "URL whose origin is one of the account's api_origins.")
   var url: String?
 
   @OptionGroup var option: AccountOption
@@ -58,7 +58,7 @@ struct RequestContent: Hashable {
     guard account != nil || url.contains("://") else {
       throw ValidationError("The URL is missing or does not begin with https://: \(url.shown())")
     }
-    guard OutboxDraft.isToken(method) else { throw ValidationError("This is not an HTTP method: \(method.shown())") }
+    guard OutboxDraft.isToken(method) else { throw ValidationError("\(method.quotedName) is not an HTTP method.") }
     guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {
       throw ValidationError("Standard input can be read only once. Pass the headers or the body in a file.")
     }
@@ -68,7 +68,7 @@ struct RequestContent: Hashable {
     try header.flatMap { field in
       if field.hasPrefix("@") { return try headers(in: String(field.dropFirst())) }
       guard let header = APIRequest.Header(line: field) else {
-        throw ValidationError("A header must be written 'Name: value', not '\(field)'.")
+        throw ValidationError("A header must have the form 'Name: value', but '\(field)' does not.")
       }
       return [header]
     }
@@ -84,7 +84,7 @@ struct RequestContent: Hashable {
       let line = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
       if line.isEmpty { return nil }
       guard let header = APIRequest.Header(line: line) else {
-        throw ValidationError("Line \(number) of \(place) is not a header of the form 'Name: value'.")
+        throw ValidationError("Line \(number) of \(place) is not a header. It must have the form 'Name: value'.")
       }
       return header
     }

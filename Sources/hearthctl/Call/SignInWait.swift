@@ -57,7 +57,7 @@ struct SignInWait {
       return nil
     }
     if opensBrowser, let opening = Browser.open(url) {
-      Output.note("Your browser opens to sign in to \(account). If it does not, open this address:\n\n  \(url)\n")
+      Output.note("Opening your browser to sign in to \(account). If it does not open, go to:\n\n  \(url)\n")
       return opening
     }
     Output.note("Open this address in a browser to sign in to \(account):\n\n  \(url)\n")
@@ -76,15 +76,13 @@ struct SignInWait {
   /// Explains why the browser's answer was not used.
   private func tellOfRefusal(_ message: String) {
     ProgressLine.clear()
-    Output.note(Input.isTerminal ? "\(message)\n\n\(Self.asksAddress)" : message)
+    Output.note(Input.isTerminal ? "\(message)\n\nPaste that page's address here:\n" : message)
   }
 
   private func offerPasting() {
     guard Input.isTerminal else { return }
-    Output.note("Does your browser end on a page that it can't load? \(Self.asksAddress)")
+    Output.note("If your browser ends up on a page that it cannot load, paste that page's address here:\n")
   }
-
-  private static let asksAddress = "Paste that page's address here:\n"
 
   /// Shows the code for another device. On a terminal, also draws a QR code and spells out the code.
   private func show(_ code: String) {
@@ -100,7 +98,7 @@ struct SignInWait {
     // Reserve more lines on a narrow terminal, because the text below the QR code wraps there.
     let picture = isLocal ? nil : screen.qrCode(of: complete ?? page, others: screen.columns < 80 ? 8 : 6)
     if let picture { Output.write(picture.map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
-    let start = picture == nil ? "\(place), open" : "Scan this with any device, or open"
+    let start = picture == nil ? "\(place), open" : "Scan the QR code with any device, or open"
     Output.note("\(start) \(page)\nand enter this code to sign in to \(account):\n")
     let paint = Paint(isColoured: screen.canDraw)
     let letters = code.map(String.init).joined(separator: " ")

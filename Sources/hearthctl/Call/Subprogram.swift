@@ -20,14 +20,14 @@ struct Subprogram {
     _ arguments: [String], input: [UInt8] = [], within limit: Duration
   ) throws(CommandFailure) -> [UInt8] {
     var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw CommandFailure(.failed, "A pipe cannot be created (\(reason())).") }
+    guard pipe(&ends) == 0 else { throw CommandFailure(.failed, "Cannot create a pipe: \(reason()).") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     var inputEnds: [Int32] = [0, 0]
-    guard pipe(&inputEnds) == 0 else { throw CommandFailure(.failed, "A pipe cannot be created (\(reason())).") }
+    guard pipe(&inputEnds) == 0 else { throw CommandFailure(.failed, "Cannot create a pipe: \(reason()).") }
     for end in inputEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(inputEnds[0]) }
     let isGiven = WholeFile.write(input, to: inputEnds[1])

@@ -29,18 +29,21 @@ struct CredentialGoogleCall: HelperCall {
     guard Self.tokenTypes.contains(type) else {
       throw CommandFailure(
         .usage,
-        "Hearth does not provide the subject_token_type \(type). Set \(Self.tokenTypes[0]) or \(Self.tokenTypes[1])."
-      )
+        "Hearth does not support the subject_token_type \(type). Use \(Self.tokenTypes[0]) or \(Self.tokenTypes[1]).")
     }
     guard let given = try source.token(for: [url]) else {
       throw CommandFailure(
-        .failed, "The origin of \(url) is not in the api_origins of any account, so Hearth gives it no token.")
+        .failed,
+        "No account has the origin of \(url) in its api_origins. Add it with \"hearthctl account set NAME --add "
+          + "api_origins URL\".")
     }
     let token = given.bearer.token.secret.reveal()
     // Do not give Google an opaque token, because Google would refuse it.
     guard token.split(separator: ".", omittingEmptySubsequences: false).count == 3 else {
       throw CommandFailure(
-        .failed, "The token of \(given.account) is not a JWT, which Google requires. Set bearer = \"id_token\".")
+        .failed,
+        "Google requires a JWT, but the token of \(given.account) is not one. Run \"hearthctl account set "
+          + "\(given.account) bearer id_token\".")
     }
     var answer: JSONObject = [
       "version": 1, "success": true, "token_type": .string(type), "id_token": .string(token),

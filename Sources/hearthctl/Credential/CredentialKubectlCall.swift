@@ -16,11 +16,14 @@ struct CredentialKubectlCall: HelperCall {
     guard let server = asked.server ?? url else {
       throw CommandFailure(
         .usage,
-        "kubectl did not say which cluster is asking. Set provideClusterInfo: true beside \"command: hearthctl\" in "
-          + "the kubeconfig, or add the cluster's URL to its args: [credential, kubectl, --for, https://…].")
+        "kubectl did not pass the cluster's URL. Set provideClusterInfo: true beside \"command: hearthctl\" in the "
+          + "kubeconfig, or add the URL to the args: [credential, kubectl, --for, https://…].")
     }
     guard let token = try source.token(for: [server]) else {
-      throw CommandFailure(.failed, "\(server) is not in the api_origins of any account, so Hearth gives it no token.")
+      throw CommandFailure(
+        .failed,
+        "No account has \(server) in its api_origins. Add it with \"hearthctl account set NAME --add api_origins "
+          + "URL\".")
     }
     Output(isJSON: true).line(asked.answer(token.bearer).description)
   }

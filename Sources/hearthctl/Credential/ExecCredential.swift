@@ -22,7 +22,7 @@ struct ExecCredential {
     }
     guard Self.versions.contains(version) else {
       throw CommandFailure(
-        .usage, "The version \(version) of ExecCredential is not supported. Set apiVersion: \(Self.versions[0]).")
+        .usage, "The ExecCredential version \(version) is not supported. Set apiVersion: \(Self.versions[0]).")
     }
     self.version = version
     server = json["spec"]?["cluster"]?["server"]?.string

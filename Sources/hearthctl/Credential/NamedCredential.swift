@@ -55,8 +55,8 @@ struct NamedCredential {
     if let refusal { throw refusal }
     if let user, !others.isEmpty {
       Output.note(
-        "hearthctl: No account with \(url) in its api_origins is known as \"\(user)\": set its username, or choose it "
-          + "with --account.")
+        "hearthctl: No account with \(url) in its api_origins belongs to \"\(user)\". Set the account's username, or "
+          + "choose an account with --account.")
     }
     return nil
   }

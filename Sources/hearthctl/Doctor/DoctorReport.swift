@@ -67,11 +67,11 @@ struct DoctorReport {
     let steps = [
       "If an API keeps answering 401, check in this order:",
       "1. The API: \"api.answer\" above names the API that rejects the token. \"hearthctl request \(account) GET URL "
-        + "-i\" shows its own reason, and so does the journal: \"hearthctl status \(account) --log\".",
+        + "-i\" and \"hearthctl status \(account) --log\" show the API's reason.",
       "2. The audience: \"hearthctl doctor --all\" shows the token's audience and the configured one. If either names "
         + "another API, run \"hearthctl account set \(account) token_parameters audience=URL\".",
       "3. The scopes: if one is missing, run \"hearthctl account set \(account) --add scopes SCOPE\".",
-      "4. The clock: \"clock\" must be fine here, and on the API's machine.",
+      "4. The clock: the check \"clock\" must pass, and the API's clock must also be right.",
       "Then run \"hearthctl login \(account)\". A token keeps the audience and scopes of its sign-in.",
     ]
     return steps.enumerated().map { number, step in

@@ -6,10 +6,10 @@ enum PathChecks {
   /// Checks the paths that a daemon would use if it were running.
   static func unasked(_ paths: EnvironmentPaths) -> [Finding] {
     let state =
-      paths.state.map(state(at:)) ?? Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set")
+      paths.state.map(state(at:)) ?? Finding(.bad(.failed), "state", "The state folder is unknown. Set HOME.")
     guard let used = paths.configurationFiles.first(where: { status($0) != nil }) else {
       let candidates = paths.configurationFiles.joined(separator: ", ")
-      return [Finding(.doubtful, "configuration", "There is no configuration file: \(candidates)"), state]
+      return [Finding(.doubtful, "configuration", "None of these configuration files exists: \(candidates)"), state]
     }
     if let named = paths.namedConfiguration, used != named {
       let message = "\(named) (HEARTH_CONFIG) does not exist, so Hearth uses \(used)"

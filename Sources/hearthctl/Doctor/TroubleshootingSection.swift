@@ -36,6 +36,6 @@ enum TroubleshootingSection: String, CaseIterable {
     let sections = Set(findings.compactMap(Self.init))
     guard !sections.isEmpty else { return nil }
     let names = allCases.filter(sections.contains).map { "\"\($0.rawValue)\"" }
-    return "More in troubleshooting.md: \(names.joined(separator: ", "))."
+    return "For help, see \(names.joined(separator: ", ")) in \"hearthctl docs troubleshooting\"."
   }
 }

@@ -30,8 +30,7 @@ enum UnitChecks {
     if let failed = units.first(where: { $0["ActiveState"] == "failed" }), let name = failed["Id"] {
       return Finding(
         .bad(.failed), "unit",
-        "\(name) has failed. Find out why with \"journalctl --user -u \(name)\", then start it again."
-      )
+        "\(name) has failed. To find out why, run \"journalctl --user -u \(name)\". Then start it again.")
     }
     guard units.contains(where: { $0["UnitFileState"]?.hasPrefix("enabled") == true }) else {
       return Finding(

@@ -12,8 +12,8 @@ struct ExecVerb: ParsableCommand {
       keeps it fresh while the program runs, removes the token while the account is locked or signed out, and removes \
       the file when the program ends.
 
-      With --env the variable holds the token itself. It is not updated after a refresh, so use it only for programs \
-      that finish before the token expires.
+      With --env, the variable contains the token itself. It is not updated after a refresh, so use it only for \
+      programs that finish before the token expires.
 
       The token is never in the program's arguments. hearthctl forwards signals to the program. It exits with the \
       program's status, with 128 + N if signal N killed it, 126 if it cannot be run, and 127 if it does not exist. \
@@ -49,10 +49,10 @@ struct ExecVerb: ParsableCommand {
       throw ValidationError("Name the program after --, as in: hearthctl exec work -- make release")
     }
     guard env == nil || fileEnv == nil else {
-      throw ValidationError("--env cannot be combined with --file-env: the token is either in a variable or in a file.")
+      throw ValidationError("--env cannot be combined with --file-env. Pass the token in a variable or in a file.")
     }
     if let name = env ?? fileEnv, name.isEmpty || name.contains("=") {
-      throw ValidationError("\"\(name)\" cannot name a variable.")
+      throw ValidationError("\"\(name)\" is not a valid name for a variable.")
     }
   }
 

@@ -17,9 +17,8 @@ struct TokenFile {
     guard let place = variable("XDG_RUNTIME_DIR") else {
       throw CommandFailure(
         .failed,
-        "Cannot create the token file, because XDG_RUNTIME_DIR is not set. Set it, or use --env NAME for the token "
-          + "itself."
-      )
+        "Cannot create the token file, because XDG_RUNTIME_DIR is not set. Set it, or pass the token in a variable "
+          + "with --env NAME.")
     }
     Self.sweep(place)
     for _ in 0..<8 {

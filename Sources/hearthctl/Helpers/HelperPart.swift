@@ -126,7 +126,7 @@ extension HelperTool.Part {
             .failed,
             HelperLines.isOurs(text)
               ? "\(path) is set up for another server. Run \"hearthctl helper remove \(tool)\" first."
-              : "\(path) was not written by Hearth and is left unchanged. Remove it first.")
+              : "\(path) was not written by Hearth, so it was not changed. Remove it first.")
         }
         return program
       }

@@ -27,26 +27,26 @@ struct HelperTrial {
       guard let given = try choice.token(for: target.urls) else {
         self.init(
           .failed,
-          "No token. No account has this server in its api_origins. Run \"hearthctl account set NAME --add api_origins "
+          "No account has this server in its api_origins. Run \"hearthctl account set NAME --add api_origins "
             + "\(target.filled("{origin}"))\".")
         return
       }
       let bearer = given.bearer
       if code == 0, said.contains(bearer.token.secret.reveal()) {
-        let span = bearer.expiresAt.map { " It is valid for \($0.since(.now).span)." } ?? ""
-        self.init(.done, "The token \(bearer.token.fingerprint) of \(given.account).\(span)")
+        let span = bearer.expiresAt.map { ", valid for \($0.since(.now).span)" } ?? ""
+        self.init(.done, "Received the token \(bearer.token.fingerprint) of \(given.account)\(span).")
         return
       }
     } catch let ControlClient.Failure.refused(error) {
-      self.init(ExitStatus(error), "No token. \(error.message)")
+      self.init(ExitStatus(error), error.message)
       return
     }
     // Do not show the output of a successful command, which may contain another token.
     self.init(
       .failed,
       code == 0
-        ? "Not Hearth's token. Another helper or setting takes precedence."
-        : "No token. \"\(command)\" exited with \(code). \(lines.last?.shown() ?? "")")
+        ? "The tool does not get Hearth's token, because another helper or setting takes precedence."
+        : "\"\(command)\" exited with status \(code): \(lines.last?.shown() ?? "no output")")
   }
 
   private init(_ status: ExitStatus, _ message: String) { (self.status, self.message) = (status, message) }

@@ -9,7 +9,7 @@ struct ListOptions: ParsableArguments {
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("wide prints all columns, json is the same as --json.", valueName: "format"))
+    help: ArgumentHelp("Output format: wide (all columns) or json (same as --json).", valueName: "format"))
   var format: Format?
 
   /// Prints `json` or the result of `text`. `room` is the maximum number of characters per line, or `nil` for no limit.

@@ -5,7 +5,7 @@ extension SessionStatus {
   var words: String {
     switch state {
     case .authenticated where action == .signIn: "sign-in needed"
-    case .authenticated where action == .fixConfiguration: "configuration to be fixed"
+    case .authenticated where action == .fixConfiguration: "configuration error"
     case .authenticated:
       switch token?.health(at: .now) {
       case .fresh, .expiring: "signed in"

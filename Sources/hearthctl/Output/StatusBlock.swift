@@ -52,7 +52,7 @@ struct StatusBlock {
     if let credential = describeCredential() { rows.append(("credential", credential)) }
     if let signIn = session.signIn { rows.append(("sign-in", describe(signIn))) }
     rows.append(
-      ("outbox", outbox.map(describe) ?? "cannot be read now. Run \"hearthctl outbox stats\" to see why."))
+      ("outbox", outbox.map(describe) ?? "cannot be read. Run \"hearthctl outbox stats\" to see why."))
     if let error = waiting?.shortError {
       let isPaused = outbox?.isPaused == true && outbox?.pausedReason != OutboxStats.pausedOffline
       rows.append(("delivery", error + nextTry(isPaused ? nil : waiting?.nextAttemptAt)))
@@ -70,7 +70,7 @@ struct StatusBlock {
       case .clientCredentials: "by the client itself"
       }
     let left = Swift.max(signIn.expiresAt.since(now), .zero)
-    return "under way \(flow), \(left.span) left" + (signIn.message.map { ". \($0)" } ?? "")
+    return "in progress \(flow), \(left.span) left" + (signIn.message.map { ". \($0)" } ?? "")
   }
 
   private func describe(_ token: SessionStatus.TokenLife) -> String {
@@ -97,7 +97,7 @@ struct StatusBlock {
 
   /// Returns a label and a description of the last refresh or sign-in.
   private func describeRefresh() -> (String, String)? {
-    let underWay = "a refresh is under way"
+    let underWay = "a refresh is in progress"
     guard let last = session.history.lastAt, let outcome = session.history.lastOutcome else {
       return session.isRefreshing ? ("refresh", underWay) : nil
     }

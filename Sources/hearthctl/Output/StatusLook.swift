@@ -55,13 +55,13 @@ struct StatusLook {
       ).text
     }
     if sessions.isEmpty {
-      let advice = "There are no accounts in the configuration. Add one: hearthctl account add"
+      let advice = "There are no accounts in the configuration. Add one with \"hearthctl account add\"."
       blocks.append(advice.hanging(0, within: columns))
     }
     let title = "Warning: "
     blocks += warnings.map { paint(.bold, title) + $0.shown().hanging(title.count, within: columns) }
     if let log {
-      let lines = log.isEmpty ? ["  The journal has nothing from hearthd."] : log.map { "  " + $0.shown() }
+      let lines = log.isEmpty ? ["  The journal contains no entries from hearthd."] : log.map { "  " + $0.shown() }
       blocks.append(([paint(.bold, "Log")] + lines.map { $0.hanging(4, within: columns) }).joined(separator: "\n"))
     }
     return blocks.joined(separator: "\n\n")

@@ -47,6 +47,6 @@ enum TopKey: Equatable {
   }
 
   static let help = [
-    "q quit", "↑↓ choose", "l lock", "u unlock", "r refresh", "a again", "p pause", "t retry dead",
+    "q quit", "↑↓ choose", "l lock", "u unlock", "r refresh", "a retry", "p pause", "t retry dead",
   ]
 }

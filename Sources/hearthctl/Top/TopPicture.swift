@@ -23,7 +23,7 @@ struct TopPicture {
     }
     let left = max(room - middle.count - 2, 0)
     if left > 0, !model.events.isEmpty {
-      middle += ["", paint(.bold, "What happened")] + lastEvents(left)
+      middle += ["", paint(.bold, "Recent events")] + lastEvents(left)
     }
     middle = Array(middle.prefix(room))
     middle += Array(repeating: "", count: room - middle.count)

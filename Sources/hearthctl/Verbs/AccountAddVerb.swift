@@ -9,8 +9,8 @@ struct AccountAddVerb: ParsableCommand {
     commandName: "add", abstract: "Add an account to the configuration, check its provider, and offer to sign in.",
     discussion: """
       Given an email address, Hearth finds its provider by asking the address's domain (WebFinger) or looking it up \
-      among known email domains. It checks the configuration and the provider before it writes anything. The file's \
-      comments and order stay, and the previous file is saved as config.toml.bak. For example:
+      in a list of known email domains. It checks the configuration and the provider before it writes anything. It \
+      preserves the file's comments and order, and saves the previous file as config.toml.bak. For example:
 
         hearthctl account add ada@example.com --client-id hearth
         hearthctl account add work --issuer https://id.example.com --register
@@ -32,7 +32,7 @@ struct AccountAddVerb: ParsableCommand {
   @Argument(help: "The account's name (up to 64 letters, digits, _ and -), or your email address at the provider.")
   var account: String
 
-  @Option(help: "With an email address: the account's name (default: the first part of the domain).")
+  @Option(help: "The account's name if you give an email address (default: the first part of the domain).")
   var name: String?
 
   @OptionGroup var keys: AccountKeys
@@ -53,7 +53,8 @@ struct AccountAddVerb: ParsableCommand {
       throw ValidationError("--client-secret-stdin cannot be combined with --client-secret-file.")
     }
     if registration.isAsked, keys.clientId != nil || clientSecretStdin {
-      throw ValidationError("--register cannot be combined with --client-id, because it registers a new client.")
+      throw ValidationError(
+        "--register cannot be combined with --client-id or --client-secret-stdin, because it registers a new client.")
     }
   }
 
@@ -102,15 +103,15 @@ struct AccountAddVerb: ParsableCommand {
       switch finding {
       case .provider(let name):
         keys.provider = name
-        Output.note("\(address) belongs to the provider \(name).")
+        Output.note("The provider of \(address) is \(name).")
       case .issuer(let issuer):
         keys.issuer = issuer
-        Output.note("\(domain) names the issuer \(issuer).")
+        Output.note("The issuer of \(domain) is \(issuer).")
       case nil:
         throw CommandFailure(
           .failed,
-          "\(domain) does not publish its provider (WebFinger) and is not a known email domain. Name the provider "
-            + "with --issuer, or with --provider and one of \"hearthctl account providers\".")
+          "\(domain) does not publish its provider (WebFinger) and is not a known email domain. Use --issuer, or "
+            + "choose a --provider from \"hearthctl account providers\".")
       }
       // Let the provider fill in the address on its sign-in page (OpenID Connect Core, section 3.1.2.1).
       if keys.authorizationParameter.isEmpty { keys.authorizationParameter = ["login_hint=\(address)"] }
@@ -162,13 +163,13 @@ struct AccountAddVerb: ParsableCommand {
     let reload = try reload(account, isServed)
     lines.append(reload.sentence)
     if let issuer = trial.endpoints?.otherIssuer {
-      lines.append("The provider calls itself \(issuer), so the account uses that issuer.")
+      lines.append("The provider spells its issuer \(issuer), so the account uses this spelling.")
     }
     lines += trial.endpoints?.sentence.map { [$0] } ?? []
     lines.append(
       keys.apiOrigin.isEmpty
-        ? "Hearth does not send the account's token to any API yet. Add one with \"hearthctl account set \(account) "
-          + "--add api_origins URL\"."
+        ? "Hearth does not send the account's token to any API yet. To allow one, run \"hearthctl account set "
+          + "\(account) --add api_origins URL\"."
         : "Hearth sends the account's token only to \(keys.apiOrigin.joined(separator: ", ")).")
     let next = keys.type == "client-credentials" ? "token" : "login"
     output.show([
@@ -189,17 +190,17 @@ struct AccountAddVerb: ParsableCommand {
     guard let isServed, var daemon = try daemonOptions.connectIfRunning() else {
       return (
         false,
-        "No daemon is running. Run \"systemctl --user enable --now hearthd.service hearthd.socket\", or without systemd "
-          + "run \"hearthd\"."
+        "No daemon is running. Run \"systemctl --user enable --now hearthd.service hearthd.socket\", or run "
+          + "\"hearthd\" if you do not use systemd."
       )
     }
-    guard isServed else { return (false, "The running daemon uses another configuration and was not reloaded.") }
+    guard isServed else { return (false, "The running daemon uses another configuration, so it was not reloaded.") }
     do throws(ControlClient.Failure) {
       _ = try daemon.call(ReloadConfiguration())
       _ = try daemon.call(GetSession(account))
-      return (true, "The daemon has loaded it.")
+      return (true, "The daemon has loaded the account.")
     } catch {
-      return (false, "The running daemon does not use it: \(error.description)")
+      return (false, "The running daemon could not load the account: \(error.description)")
     }
   }
 
@@ -220,9 +221,9 @@ extension DaemonProgram.Endpoints {
   /// A sentence about the endpoints, or `nil` if the account's type has no token endpoint.
   fileprivate var sentence: String? {
     guard let token else { return nil }
-    guard let discovery else { return "Its token endpoint is \(token)." }
-    let ways = [hasBrowser ? "by browser" : nil, hasDevice ? "by a code for another device" : nil].compactMap(\.self)
-    let flows = ways.isEmpty ? "neither by browser nor by code" : ways.joined(separator: " or ")
+    guard let discovery else { return "Token endpoint: \(token)." }
+    let ways = [hasBrowser ? "in a browser" : nil, hasDevice ? "with a code on another device" : nil].compactMap(\.self)
+    let flows = ways.isEmpty ? "neither in a browser nor with a code" : ways.joined(separator: " or ")
     return "Discovery at \(discovery) works. Token endpoint: \(token). Sign-in: \(flows)."
   }
 }

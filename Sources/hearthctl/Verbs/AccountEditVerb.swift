@@ -41,7 +41,7 @@ struct AccountEditVerb: ParsableCommand {
         return try setting.report("Changed \(file.path)", ["changed": true], kept, daemonOptions)
       } catch let failure as ValidationError where Input.isTerminal {
         Output.error(failure.message)
-        guard try AccountAddVerb.agrees("Edit it again? [Y/n] ", or: true) else {
+        guard try AccountAddVerb.agrees("Edit the file again? [Y/n] ", or: true) else {
           throw CommandFailure(.failed, "The configuration was not changed.\(rest)")
         }
       } catch let failure as ValidationError {
@@ -83,7 +83,7 @@ private enum Editor {
   /// Runs the editor. Returns `nil` on success and otherwise the failure.
   static func failure(on path: String) -> CommandFailure? {
     guard let line else {
-      return CommandFailure(.failed, "There is no editor. Set $EDITOR, for example to nano.")
+      return CommandFailure(.failed, "No editor was found. Set $EDITOR, for example to nano.")
     }
     let call: [String] = ["/bin/sh", "-c", "\(line) \"$1\"", "sh", path]
     var words = call.map { strdup($0) } + [nil]

@@ -7,8 +7,8 @@ struct AccountRemoveVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Sign out of an account, and remove it from the configuration.",
     discussion: """
-      Its tables are removed with the comment directly above them. If default_account or [[use]] rules name the \
-      account, they are removed too. The rest of the file stays unchanged, and the previous file is saved beside it. \
+      Removes the account's tables with the comments directly above them, and any default_account or [[use]] rules \
+      that name the account. The rest of the file stays unchanged, and the previous file is saved as config.toml.bak. \
       Files that the account names, such as a client's secret, are not deleted. For example:
 
         hearthctl account remove work
@@ -33,7 +33,7 @@ struct AccountRemoveVerb: ParsableCommand {
     before.rules = try setting.file.ruleLines(of: account)
     if let question = before.question(account, setting.file.path, keepCredential: keepCredential), !yes {
       guard Input.isTerminal else { throw ValidationError("\(question) Use --yes to confirm.") }
-      guard try AccountAddVerb.agrees("\(question) Remove it? [y/N] ", or: false) else {
+      guard try AccountAddVerb.agrees("\(question) Remove the account? [y/N] ", or: false) else {
         throw CommandFailure(.failed, "Nothing was changed.")
       }
     }
@@ -64,12 +64,12 @@ struct AccountRemoveVerb: ParsableCommand {
       let items = waiting > 0 ? "has \(waiting) \(waiting == 1 ? "item" : "items") in its outbox" : nil
       let parts = [isSignedIn ? "is signed in" : nil, items].compactMap(\.self)
       var sentences = parts.isEmpty ? [] : ["\(account) \(parts.joined(separator: " and "))."]
-      if isSignedIn, !keepCredential { sentences.append("It will be signed out.") }
+      if isSignedIn, !keepCredential { sentences.append("You will be signed out.") }
       if !rules.isEmpty {
         let lines = rules.map(String.init).joined(separator: ", ")
         sentences.append(
-          "The rule\(rules.count == 1 ? " in line" : "s in lines") \(lines) of \(path) that \(rules.count == 1 ? "selects" : "select") "
-            + "\(account) will be removed too.")
+          "The rule\(rules.count == 1 ? " in line" : "s in lines") \(lines) of \(path) that "
+            + "\(rules.count == 1 ? "selects" : "select") \(account) will also be removed.")
       }
       return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
@@ -80,8 +80,8 @@ struct AccountRemoveVerb: ParsableCommand {
       guard keepCredential else {
         throw CommandFailure(
           .noDaemon,
-          "No running daemon serves \(account), so it cannot be signed out. Start the daemon, or keep the credential "
-            + "with --keep-credential.")
+          "No running daemon uses this configuration, so you cannot be signed out of \(account). Start the daemon, or "
+            + "keep the credential with --keep-credential.")
       }
       return Before()
     }
@@ -123,12 +123,12 @@ struct AccountRemoveVerb: ParsableCommand {
         // been removed.
         let note = SignedOut.Revocation.none.note ?? ""
         lines.append(
-          signedOut.revocation == .done ? "Signed out, and the grant is revoked." : "Signed out. \(note)")
+          signedOut.revocation == .done ? "Signed out, and revoked the grant." : "Signed out. \(note)")
       }
       if before.waiting > 0 {
         lines.append(
-          "\(before.waiting) \(before.waiting == 1 ? "item stays" : "items stay") in the outbox unsent, until an account "
-            + "of this name is added again and the same user signs in.")
+          "\(before.waiting) unsent \(before.waiting == 1 ? "item stays" : "items stay") in the outbox until you add "
+            + "an account with this name and the same user signs in.")
       }
       return lines.joined(separator: "\n")
     }

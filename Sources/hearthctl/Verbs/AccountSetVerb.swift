@@ -21,10 +21,10 @@ struct AccountSetVerb: ParsableCommand {
   @Flag(help: "Add the values to a list instead of replacing it.")
   var add = false
 
-  @Argument(help: "Key of the account, as in the configuration.")
+  @Argument(help: "Key to set, as spelled in the configuration.")
   var key: String
 
-  @Argument(help: "New value. A list takes several values, extra request fields take NAME=VALUE.")
+  @Argument(help: "New value. A list takes several values, and extra request fields have the form NAME=VALUE.")
   var values: [String]
 
   func run() throws {
@@ -68,7 +68,8 @@ struct AccountUnsetVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unset", abstract: "Remove keys of an account from the configuration.",
     discussion: """
-      Their lines are removed with the comments at their ends. The defaults then apply. For example:
+      Removes the lines of the keys, including any comments at the ends of these lines. The defaults then apply. \
+      For example:
 
         hearthctl account unset work scopes
       """)
@@ -77,14 +78,16 @@ struct AccountUnsetVerb: ParsableCommand {
   @OptionGroup var options: AccountOptions
   @OptionGroup var choice: NamedAccount
 
-  @Argument(help: "Keys of the account, as in the configuration.")
+  @Argument(help: "Keys to remove, as spelled in the configuration.")
   var keys: [String]
 
   func run() throws {
     let account = try choice.name
     let setting = try AccountSetting(options, daemonOptions)
     let kept = try setting.file.change(keys, of: account) { key, old in
-      guard old != nil else { throw CommandFailure(.failed, "\(account) has no key \"\(key)\". Nothing was written.") }
+      guard old != nil else {
+        throw CommandFailure(.failed, "\"\(key)\" is not set for \(account). Nothing was written.")
+      }
       return nil
     }
     try setting.report(
@@ -113,9 +116,9 @@ extension AccountSetting {
       let before = kept.map { "; the previous file is \($0)." } ?? "."
       let next =
         isReloaded
-        ? "The daemon has loaded it."
+        ? "The daemon has loaded the change."
         : isServed == nil
-          ? "No daemon is running." : "The running daemon uses another configuration and was not reloaded."
+          ? "No daemon is running." : "The running daemon uses another configuration, so it was not reloaded."
       return "\(what)\(before)\n\(next)"
     }
   }

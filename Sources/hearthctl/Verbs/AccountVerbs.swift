@@ -89,7 +89,7 @@ struct AccountListVerb: ParsableCommand {
         ] + (isKnown ? [.init("STATE")] : []))
       table.rows = rows.map { account, session in
         [account.name, account.provider ?? "-", account.type, account.protection, account.issuer]
-          + (isKnown ? [session?.words ?? "not read yet"] : [])
+          + (isKnown ? [session?.words ?? "not loaded"] : [])
       }
       return table.text(within: room)
     }
@@ -123,7 +123,7 @@ struct AccountProvidersVerb: ParsableCommand {
         return [provider.name, provider.type, options.joined(separator: " ")]
       }
       return table.text(within: room)
-        + "\n\nMost clients also need the options in brackets. See providers.md in the documentation."
+        + "\n\nMost clients also need the options in brackets. For details, run \"hearthctl docs providers\"."
     }
   }
 

@@ -14,10 +14,10 @@ struct CredentialGitVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "git", abstract: "Act as a credential helper for git.",
     discussion: """
-      In git's configuration, for one server: git config --global credential.https://git.example.com.helper \
-      "!hearthctl credential git". Servers outside the api_origins get nothing, and git asks its other helpers. If git \
-      has a user name, as in https://ada@git.example.com, only that user's account answers: the one with this subject, \
-      email address or username. For example:
+      To use it for one server, run: git config --global credential.https://git.example.com.helper "!hearthctl \
+      credential git". For a server outside the api_origins, it prints nothing, and git asks its other helpers. If git \
+      passes a user name, as in https://ada@git.example.com, Hearth uses only an account with this subject, email \
+      address or username. For example:
 
         printf 'protocol=https\\nhost=git.example.com\\n' | hearthctl credential git get
       """)
@@ -26,7 +26,7 @@ struct CredentialGitVerb: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "User name, if git does not pass one (default: the account's username, or oauth2).", valueName: "name"))
+      "User name, if git does not pass one (default: the account's username, otherwise oauth2).", valueName: "name"))
   var username: String?
 
   @Flag(help: "Give git a bearer token (git 2.46 or later) instead of a password.")
@@ -46,8 +46,8 @@ struct CredentialDockerVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "docker", abstract: "Act as a credential helper for docker, podman and similar tools.",
     discussion: """
-      As the program docker-credential-hearth, which runs: hearthctl credential docker "$@". In ~/.docker/config.json: \
-      "credHelpers": {"registry.example.com": "hearth"}. For example:
+      Docker calls the program docker-credential-hearth, which runs: hearthctl credential docker "$@". To use it for a \
+      registry, set in ~/.docker/config.json: "credHelpers": {"registry.example.com": "hearth"}. For example:
 
         echo registry.example.com | hearthctl credential docker get
       """)
@@ -72,10 +72,10 @@ struct CredentialKubectlVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kubectl", abstract: "Act as a credential plugin for kubectl.",
     discussion: """
-      In the user of a kubeconfig: exec: {apiVersion: client.authentication.k8s.io/v1, command: hearthctl, args: \
-      [credential, kubectl], provideClusterInfo: true, interactiveMode: Never}. For clients without \
-      provideClusterInfo, name the cluster: args: [credential, kubectl, --for, "https://k8s.example.com:6443"]. For \
-      example:
+      To use it, set for a user in the kubeconfig: exec: {apiVersion: client.authentication.k8s.io/v1, command: \
+      hearthctl, args: [credential, kubectl], provideClusterInfo: true, interactiveMode: Never}. For clients that do \
+      not support provideClusterInfo, add the cluster's URL: args: [credential, kubectl, --for, \
+      "https://k8s.example.com:6443"]. For example:
 
         hearthctl credential kubectl --account work --for https://k8s.example.com:6443
       """)
@@ -94,12 +94,13 @@ struct CredentialKubectlVerb: ParsableCommand {
 
 struct CredentialGoogleVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "google", abstract: "Act as the executable of Google's workload or workforce identity federation.",
+    commandName: "google",
+    abstract: "Act as an executable credential source for Google's workload or workforce identity federation.",
     discussion: """
-      In a credential configuration: "credential_source": {"executable": {"command": "hearthctl credential google"}}, \
-      with GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 in the environment. The account must use ID tokens (bearer = \
-      "id_token") or have access tokens that are JWTs, and its api_origins must contain https://sts.googleapis.com. \
-      For example:
+      To use it, set in the credential configuration: "credential_source": {"executable": {"command": "hearthctl \
+      credential google"}}, and in the environment: GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1. The account must use \
+      ID tokens (bearer = "id_token") or have access tokens that are JWTs, and its api_origins must contain \
+      https://sts.googleapis.com. For example:
 
         hearthctl credential google --account work
       """)
@@ -120,8 +121,8 @@ struct CredentialGoauthVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "goauth", abstract: "Act as a GOAUTH command for go.",
     discussion: """
-      go env -w GOAUTH='hearthctl credential goauth'. If several commands are set, go uses the first one that has the \
-      server. For example:
+      To use it, run: go env -w GOAUTH='hearthctl credential goauth'. If GOAUTH contains several commands, go uses the \
+      first one that returns a credential for the server. For example:
 
         hearthctl credential goauth https://go.example.com/notes/@v/list
       """)
@@ -146,8 +147,8 @@ struct CredentialBazelVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bazel", abstract: "Act as a credential helper for Bazel and programs that use its protocol.",
     discussion: """
-      As the program bazel-credential-hearth, which runs: hearthctl credential bazel "$@". In .bazelrc: common \
-      --credential_helper=build.example.com=bazel-credential-hearth. For example:
+      Bazel calls the program bazel-credential-hearth, which runs: hearthctl credential bazel "$@". To use it for a \
+      server, add to .bazelrc: common --credential_helper=build.example.com=bazel-credential-hearth. For example:
 
         echo '{"uri": "https://build.example.com/"}' | hearthctl credential bazel get
       """)
@@ -166,8 +167,8 @@ struct CredentialTerraformVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "terraform", abstract: "Act as a credentials helper for terraform and tofu.",
     discussion: """
-      As the program terraform-credentials-hearth in ~/.terraform.d/plugins, which runs: hearthctl credential terraform \
-      "$@". In ~/.terraformrc: credentials_helper "hearth" {}. For example:
+      Terraform calls the program terraform-credentials-hearth in ~/.terraform.d/plugins, which runs: hearthctl \
+      credential terraform "$@". To use it, add to ~/.terraformrc: credentials_helper "hearth" {}. For example:
 
         hearthctl credential terraform get terraform.example.com
       """)

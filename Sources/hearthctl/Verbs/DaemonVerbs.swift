@@ -24,7 +24,7 @@ struct EventsVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
 
-  @Option(help: "Only this topic; may be repeated.")
+  @Option(help: "Only events of this topic; may be repeated.")
   var topic: [EventTopic] = []
 
   func run() throws {
@@ -53,8 +53,8 @@ struct ReloadVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload", abstract: "Make the daemon read its configuration again.",
     discussion: """
-      If the configuration has an error, the command fails with its line number, and the previous one stays in use. \
-      For example:
+      If the configuration contains an error, the command fails and prints its line number, and the previous \
+      configuration stays in use. For example:
 
         hearthctl reload
       """)
@@ -70,7 +70,7 @@ struct ReloadVerb: ParsableCommand {
 
 struct RPCVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rpc", abstract: "Call any method and print its result (with --json, also its error).",
+    commandName: "rpc", abstract: "Call a method and print its result. With --json, also print its error as JSON.",
     discussion: """
       For example:
 
@@ -123,7 +123,7 @@ struct MetricsVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Flag(help: "Print Prometheus's own text format, for node_exporter's textfile collector and promtool.")
+  @Flag(help: "Use the Prometheus text format, which node_exporter's textfile collector and promtool require.")
   var prometheus = false
 
   func run() throws {

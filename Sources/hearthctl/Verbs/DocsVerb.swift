@@ -8,7 +8,7 @@ struct DocsVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "docs", abstract: "Show a page of the documentation, or list the pages.",
     discussion: """
-      On a terminal the page is shown with the program in PAGER (default less).
+      On a terminal, the page is shown in $PAGER (default: less).
 
       For example:
 
@@ -19,7 +19,7 @@ struct DocsVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The page (default: list the pages).", completion: .list(Page.all.map(\.name)))
+  @Argument(help: "Page to show (default: list the pages).", completion: .list(Page.all.map(\.name)))
   var page: String?
 
   func run() throws {

@@ -18,8 +18,8 @@ struct DoctorVerb: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "New file for a support report with the checks, statuses, metrics and log. It contains no tokens, but names of "
-        + "accounts, users and servers.", valueName: "file"))
+      "New file for a support report with the checks, statuses, metrics and log. It contains the names of accounts, "
+        + "users and servers, but no tokens.", valueName: "file"))
   var bundle: String?
 
   @Flag(help: "Print every check on its own line, including those that passed.")
@@ -76,10 +76,14 @@ struct DoctorVerb: ParsableCommand {
     var findings = [Finding(.good, "daemon", "hearthd \(info.version), process \(info.pid), started \(since)")]
     if info.protocolNumber != HearthVersion.protocolNumber {
       findings.append(
-        Finding(.bad(.failed), "protocol", "The daemon uses another version of the protocol. Update it or hearthctl."))
+        Finding(
+          .bad(.failed), "protocol", "hearthd and hearthctl use different protocol versions. Update the older one."))
     } else if info.version != HearthVersion.text {
       findings.append(
-        Finding(.doubtful, "version", "The daemon is \(info.version), hearthctl \(HearthVersion.text)."))
+        Finding(
+          .doubtful, "version",
+          "hearthd is version \(info.version), but hearthctl is version \(HearthVersion.text). If you have just "
+            + "updated Hearth, restart hearthd."))
     }
     findings += (info.warnings ?? []).map { Finding(.doubtful, "daemon", $0) }
     let sessions = try daemon.call(ListSessions()).value.sessions
@@ -92,14 +96,15 @@ struct DoctorVerb: ParsableCommand {
       findings += try diagnose(session.account, &daemon)
       let stats = try daemon.outboxStats(of: session.account)
       if session == sessions.first {
-        let unread = "It cannot be read now. Run \"hearthctl outbox stats\" to see why."
+        let unread = "The outbox cannot be read. Run \"hearthctl outbox stats\" to see why."
         let trouble = stats == nil ? unread : stats?.trouble
         if let trouble { findings.append(Finding(.doubtful, "outbox", trouble)) }
       }
       guard let stats, stats.dead + stats.held > 0, let next = stats.next(session.account) else { continue }
       findings.append(
         Finding(
-          .doubtful, "outbox", "\(stats.dead) dead, \(stats.held) held items. Run \"\(next)\".", of: session.account))
+          .doubtful, "outbox", "\(stats.dead) dead and \(stats.held) held items. Run \"\(next)\".",
+          of: session.account))
     }
     return findings
   }

@@ -29,7 +29,7 @@ struct HelperChoice: ParsableArguments {
     if account != nil, !tool.takesAccount {
       throw CommandFailure(
         .usage,
-        "Omit the account for \(tool.name), because Hearth selects it by the server or a [[use]] rule.")
+        "Omit the account for \(tool.name), because Hearth selects one by the server or a [[use]] rule.")
     }
     guard tool.namesAccount, account == nil else { return try HelperTarget(account: account?.description, url: url) }
     var daemon = try options.connect()
@@ -75,10 +75,10 @@ struct HelperListVerb: ParsableCommand {
 
 struct HelperInstallVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "install", abstract: "Write a tool's configuration, or print what to write.",
+    commandName: "install", abstract: "Add Hearth to a tool's configuration, or print what to add.",
     discussion: """
-      Hearth adds its own lines and changes nothing else. It refuses if there is already a setting for the same thing. \
-      For example:
+      Hearth adds its own lines and changes nothing else. If the tool already has such a setting, the command \
+      fails. For example:
 
         hearthctl helper install git --for https://git.example.com
         hearthctl helper install pnpm work --for https://npm.example.com --print
@@ -94,7 +94,7 @@ struct HelperInstallVerb: ParsableCommand {
     let tool = try HelperTool.named(choice.tool)
     // A tool without a helper command reads a token file, which is the same for all servers, so any URL will do.
     guard let url = choice.url ?? (tool.asks == nil ? "https://any/" : nil) else {
-      throw CommandFailure(.usage, "Add --for URL, the server to which \(tool.name) sends the token.")
+      throw CommandFailure(.usage, "Add --for with the URL of the server to which \(tool.name) sends the token.")
     }
     let target = try choice.target(tool, url, daemonOptions)
     let note = tool.note.map(target.filled)
@@ -150,7 +150,7 @@ struct HelperCheckVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Request a token as a tool would, and show the result.",
     discussion: """
-      Without --for, it checks every server that is set up for the tool. It never shows the token itself. For example:
+      Without --for, it checks every server that is set up for the tool. The token itself is never shown. For example:
 
         hearthctl helper check git
         hearthctl helper check mail work --for imaps://imap.example.com

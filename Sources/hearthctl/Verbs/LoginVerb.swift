@@ -22,7 +22,7 @@ struct LoginVerb: ParsableCommand {
       switch choice {
       case .browser: "Sign in with the browser."
       case .device: "Sign in with a code that you enter on another device."
-      case .password: "Sign in with a user name and a password, which is read from standard input."
+      case .password: "Sign in with a user name and a password, which you type or pass on standard input."
       case .refreshTokenStdin: "Read a refresh token from standard input."
       }
     }
@@ -94,8 +94,8 @@ struct LoginVerb: ParsableCommand {
     let count = stats.map { $0.pending + $0.inFlight + $0.waiting } ?? 0
     guard count > 0 else { return }
     Output.note(
-      "\(count) \(count == 1 ? "item of the outbox waits" : "items of the outbox wait") for \(user). If another user signs "
-        + "in, Hearth holds \(count == 1 ? "it" : "them") until \(user) signs in again.")
+      "\(count) \(count == 1 ? "outbox item is" : "outbox items are") waiting for \(user). If another user signs in, "
+        + "Hearth holds \(count == 1 ? "it" : "them") until \(user) signs in again.")
   }
 
   private func importToken(_ account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
@@ -142,7 +142,7 @@ struct LoginVerb: ParsableCommand {
     }
     throw CommandFailure(
       .failed,
-      (missing.first ?? "") + " You can pass a refresh token to \"hearthctl login \(account) --refresh-token-stdin\".")
+      (missing.first ?? "") + " If you have a refresh token, run \"hearthctl login \(account) --refresh-token-stdin\".")
   }
 
   /// The flows to try, in order. If there is a display, the user probably has a browser. Otherwise, the user can enter
@@ -168,7 +168,7 @@ struct LoginVerb: ParsableCommand {
     guard !daemonOptions.json, let held = try? daemon.call(GetOutboxStats(account)).value.held, held > 0
     else { return }
     Output.note(
-      "\(held) \(held == 1 ? "item of the outbox is" : "items of the outbox are") held, for another user or for "
-        + "review. See \"hearthctl outbox list \(account) --state held\".")
+      "\(held) \(held == 1 ? "outbox item is" : "outbox items are") held for another user or for review. To see why, "
+        + "run \"hearthctl outbox list \(account) --state held\".")
   }
 }

@@ -48,8 +48,8 @@ struct LogoutVerb: ParsableCommand {
     let count = stats.pending + stats.waiting + stats.held
     guard count > 0 else { return }
     Output.note(
-      "\(count) \(count == 1 ? "item of the outbox waits" : "items of the outbox wait") until the same user signs in "
-        + "again. See \"hearthctl outbox list \(account)\".")
+      "\(count) \(count == 1 ? "outbox item stays" : "outbox items stay") unsent until the same user signs in again. "
+        + "To list \(count == 1 ? "it" : "them"), run \"hearthctl outbox list \(account)\".")
   }
 
   private func show(_ page: SignedOut.EndSession, _ account: AccountName) {
@@ -57,7 +57,7 @@ struct LogoutVerb: ParsableCommand {
     case .url(let url) where !noBrowser && Browser.open(url) != nil:
       if daemonOptions.json { break }
       Output.note(
-        "Your browser opens to end the session of \(account) at the provider. If it does not, open this address:\n\n  "
+        "Opening your browser to end the session of \(account) at the provider. If it does not open, go to:\n\n  "
           + "\(url)\n")
     case .url(let url):
       if daemonOptions.json { break }
@@ -74,7 +74,7 @@ extension SignedOut.Revocation {
     case .done: nil
     case .later: "Hearth could not revoke the grant at the provider yet. It keeps trying for up to seven days."
     case .none:
-      "The provider did not confirm that it revoked the grant. To be safe, revoke this client's access there."
+      "The provider did not confirm that it revoked the grant. Revoke the client's access on the provider's website."
     }
   }
 }

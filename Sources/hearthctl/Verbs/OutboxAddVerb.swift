@@ -3,7 +3,7 @@ import HearthCore
 
 struct OutboxAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Queue a request, and print its id once it is on disk.",
+    commandName: "add", abstract: "Queue a request, and print the item's ID once it is on disk.",
     discussion: """
       For example:
 
@@ -17,27 +17,32 @@ struct OutboxAddVerb: ParsableCommand {
   @OptionGroup var request: RequestOptions
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Option(help: "Lane of the item; a lane's items are sent in order.")
+  @Option(help: "Lane of the item. The items of a lane are sent in order.")
   var lane: String?
 
   @Flag(help: "Deliver outside any lane, without waiting for other items.")
   var unordered = false
 
-  @Option(help: ArgumentHelp("Idempotency key. The same key and content are queued only once.", valueName: "key"))
+  @Option(
+    help: ArgumentHelp(
+      "Idempotency key. A request with the same key and content is queued only once.", valueName: "key"))
   var key: String?
 
-  @Option(help: ArgumentHelp("Replacement key. The item replaces waiting items with the same key.", valueName: "key"))
+  @Option(
+    help: ArgumentHelp(
+      "Replacement key. The item replaces older undelivered items with the same key.", valueName: "key"))
   var replaceKey: String?
 
-  @Option(help: ArgumentHelp("Earliest time to send it.", valueName: "time"))
+  @Option(help: ArgumentHelp("Earliest time to send the item (RFC 3339).", valueName: "time"))
   var notBefore: String?
 
-  @Option(help: ArgumentHelp("Latest time to send it.", valueName: "time"))
+  @Option(help: ArgumentHelp("Latest time to send the item (RFC 3339).", valueName: "time"))
   var expiresAt: String?
 
   @Option(
     help: ArgumentHelp(
-      "Expected content. With json, an HTML response does not count as delivered.", valueName: "content"),
+      "Expected content of the response. With json, an HTML response does not count as delivery.",
+      valueName: "content"),
     completion: .list(ExpectedContent.allCases.map(\.rawValue)))
   var expect: String?
 

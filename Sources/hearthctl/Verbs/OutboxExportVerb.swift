@@ -33,7 +33,7 @@ struct OutboxExportVerb: ParsableCommand {
 
   func validate() throws {
     guard let state = state.flatMap(OutboxItem.State.init), !state.keepsContent else { return }
-    throw ValidationError("--state \(state.rawValue): these items have no content to export.")
+    throw ValidationError("\(state.rawValue) items cannot be exported, because Hearth no longer has their content.")
   }
 
   func run() throws {
@@ -70,7 +70,7 @@ struct OutboxExportVerb: ParsableCommand {
       query.cursor = reply.value.cursor
       let progress = total.map { ProgressLine.bar(counts.exported, of: $0, hasBlocks: hasBlocks) }
       ProgressLine.show("Exporting " + (progress ?? "\(counts.exported)"))
-      if Interruption.hasCome { throw CommandFailure(.interrupted, "Interrupted: nothing was exported.") }
+      if Interruption.hasCome { throw CommandFailure(.interrupted, "Interrupted. Nothing was exported.") }
     } while query.cursor != nil
     return counts
   }
@@ -84,7 +84,7 @@ struct OutboxExportVerb: ParsableCommand {
 
   private func tell(_ counts: Counts) {
     guard counts.damaged > 0 else { return }
-    Output.note("\(counts.damaged.items) skipped, because their content is damaged.")
+    Output.note("\(counts.damaged.items) skipped (damaged content).")
   }
 }
 

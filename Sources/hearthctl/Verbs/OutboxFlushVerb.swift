@@ -7,7 +7,7 @@ struct OutboxFlushVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "flush", abstract: FlushOutbox.summary,
     discussion: """
-      Wait up to --timeout seconds (default 30), and exit with 5 if items are left. For example:
+      Waits up to --timeout seconds (default 30). Exits with 5 if items are left to send. For example:
 
         hearthctl outbox flush work --timeout 120
       """)
@@ -31,9 +31,9 @@ struct OutboxFlushVerb: ParsableCommand {
     guard left == 0 else {
       let reasons = try paused(account, &daemon)
       let isOver = ContinuousClock.now - start >= limit
-      let rest = isOver ? "the time limit was reached" : "waiting for the next attempt"
-      let reason = reasons.isEmpty ? rest : reasons.joined(separator: ", ")
-      throw CommandFailure(.later, "\(left) \(left == 1 ? "item is" : "items are") left to send: \(reason).")
+      let rest = isOver ? "the time limit was reached" : "the next attempt is not due yet"
+      let reason = reasons.isEmpty ? rest : reasons.joined(separator: " and ")
+      throw CommandFailure(.later, "\(left) \(left == 1 ? "item was" : "items were") not sent, because \(reason).")
     }
   }
 

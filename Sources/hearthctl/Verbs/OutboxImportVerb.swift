@@ -7,9 +7,9 @@ struct OutboxImportVerb: ParsableCommand {
     commandName: "import", abstract: "Queue the items that \"outbox export\" wrote.",
     discussion: """
       Each item keeps its user and is sent only for that user. Existing items are not queued again, so a file can be \
-      imported twice. Refused lines are reported, and the others are imported. An item that was exported longer ago \
-      than idempotency_horizon may have been sent since then. If it must not be repeated, it is held for review, \
-      unless --unsent says that nothing was sent. For example:
+      imported twice. Rejected lines are reported, and the others are imported. An item that was exported longer ago \
+      than idempotency_horizon may have been sent since then, so Hearth holds it for review unless its method is GET, \
+      PUT or DELETE. If you know that nothing was sent, skip the review with --unsent. For example:
 
         hearthctl outbox import work.jsonl --dry-run
         hearthctl outbox import work.jsonl --unsent
@@ -55,7 +55,7 @@ struct OutboxImportVerb: ParsableCommand {
     let counts = batches.counts
     daemonOptions.output.show(counts.json) { counts.text(isDryRun: dryRun) }
     guard counts.refused == 0 else {
-      throw CommandFailure(.failed, "\(counts.refused == 1 ? "1 line was" : "\(counts.refused) lines were") refused.")
+      throw CommandFailure(.failed, "\(counts.refused == 1 ? "1 line was" : "\(counts.refused) lines were") rejected.")
     }
   }
 }
@@ -63,7 +63,7 @@ struct OutboxImportVerb: ParsableCommand {
 extension OutboxImportVerb {
   private func requireUninterrupted(_ counts: ImportCounts) throws(CommandFailure) {
     guard Interruption.hasCome else { return }
-    throw CommandFailure(.interrupted, "Interrupted: \(counts.text(isDryRun: dryRun).replacing("\n", with: " "))")
+    throw CommandFailure(.interrupted, "Interrupted. \(counts.text(isDryRun: dryRun).replacing("\n", with: " "))")
   }
 }
 
@@ -90,10 +90,10 @@ struct ImportCounts: Hashable {
     var lines = ["\(imported.items) \(isDryRun ? "would be imported" : "imported")."]
     if held > 0 {
       lines.append(
-        "\(held.items) \(held == 1 ? "is" : "are") held. Find out why with \"hearthctl outbox list --state held\".")
+        "\(held.items) \(held == 1 ? "is" : "are") held. To see why, run \"hearthctl outbox list --state held\".")
     }
     if known > 0 { lines.append("\(known.items) already in the outbox.") }
-    if ended > 0 { lines.append("\(ended.items) skipped as already ended.") }
+    if ended > 0 { lines.append("\(ended.items) skipped (already finished).") }
     return lines.joined(separator: "\n")
   }
 }

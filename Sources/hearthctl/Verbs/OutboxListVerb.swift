@@ -23,10 +23,10 @@ struct OutboxListVerb: ParsableCommand {
   @Option(help: "Only items in this lane.")
   var lane: String?
 
-  @Option(help: ArgumentHelp("Largest number of items.", valueName: "count"))
+  @Option(help: ArgumentHelp("Maximum number of items.", valueName: "count"))
   var limit: Int?
 
-  @Option(help: "Continue where the previous list ended.")
+  @Option(help: "Cursor that the previous list printed, to continue after it.")
   var cursor: String?
 
   func validate() throws {
@@ -49,7 +49,7 @@ struct OutboxListVerb: ParsableCommand {
       page.items.isEmpty ? "There are no items." : Self.table(page.items, ofSeveral: accounts > 1).text(within: room)
     }
     if let cursor = page.cursor, !daemonOptions.json, list.format != .json {
-      Output.note("There are more: --cursor \(cursor)")
+      Output.note("There are more items. To list them, add --cursor \(cursor).")
     }
   }
 

@@ -25,7 +25,7 @@ struct OutboxShowVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The item.", completion: Completions.items([.dead, .held, .waiting, .pending, .delivered]))
+  @Argument(help: "ID of the item.", completion: Completions.items([.dead, .held, .waiting, .pending, .delivered]))
   var id: String
 
   func run() throws {
@@ -41,7 +41,7 @@ struct OutboxShowVerb: ParsableCommand {
 
 /// The items to change: one item, or all dead or held items of an account.
 struct OutboxChoice: ParsableArguments {
-  @Argument(help: "The item.", completion: Completions.items([.dead, .held, .waiting, .pending]))
+  @Argument(help: "ID of the item.", completion: Completions.items([.dead, .held, .waiting, .pending]))
   var id: String?
 
   @Option(
@@ -54,7 +54,7 @@ struct OutboxChoice: ParsableArguments {
 
   func validate() throws {
     guard [id, dead, held].count(where: { $0 != nil }) == 1 else {
-      throw ValidationError("Give an item's id, --dead ACCOUNT or --held ACCOUNT.")
+      throw ValidationError("Give the ID of an item, --dead ACCOUNT or --held ACCOUNT.")
     }
   }
 
@@ -86,7 +86,7 @@ struct OutboxRetryVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
 
   func run() throws {
-    try choice.change("put back", daemonOptions) { RetryItems($0) }
+    try choice.change("queued again", daemonOptions) { RetryItems($0) }
   }
 }
 
@@ -125,7 +125,7 @@ struct OutboxPauseVerb: ParsableCommand {
     var daemon = try daemonOptions.connect()
     let account = try choice.name(&daemon)
     let reply = try daemon.call(PauseOutbox(account))
-    daemonOptions.output.show(reply.json) { account.map { "Paused \($0)." } ?? "Paused all accounts." }
+    daemonOptions.output.show(reply.json) { account.map { "Paused the outbox of \($0)." } ?? "Paused all outboxes." }
   }
 }
 
@@ -145,7 +145,7 @@ struct OutboxResumeVerb: ParsableCommand {
     var daemon = try daemonOptions.connect()
     let account = try choice.name(&daemon)
     let reply = try daemon.call(ResumeOutbox(account))
-    daemonOptions.output.show(reply.json) { account.map { "Resumed \($0)." } ?? "Resumed all accounts." }
+    daemonOptions.output.show(reply.json) { account.map { "Resumed the outbox of \($0)." } ?? "Resumed all outboxes." }
   }
 }
 

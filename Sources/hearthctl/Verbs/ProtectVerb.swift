@@ -14,7 +14,7 @@ struct ProtectVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "protect", abstract: "Choose how to seal an account's credential on disk.",
     discussion: """
-      Change the configuration, and make the daemon rewrite the credential. The old file stays until the new one is \
+      Changes the configuration and makes the daemon rewrite the credential. The old file is kept until the new one is \
       complete. For example:
 
         hearthctl protect work --with passphrase
@@ -24,7 +24,7 @@ struct ProtectVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
 
-  @Argument(help: "The account.", completion: Completions.accounts)
+  @Argument(help: "Name of the account.", completion: Completions.accounts)
   var account: String
 
   @Option(name: .customLong("with"), help: "How to seal the credential: passphrase, key-file or none.")
@@ -36,12 +36,12 @@ struct ProtectVerb: ParsableCommand {
       valueName: "file"), completion: .file())
   var keyFile: String?
 
-  @Flag(help: "Read the passphrase, new or current, from the first line of standard input.")
+  @Flag(help: "Read the new or current passphrase from the first line of standard input.")
   var passphraseStdin = false
 
   func validate() throws {
     guard keyFile == nil || way == .keyFile else {
-      throw ValidationError("--key-file has no effect without --with key-file.")
+      throw ValidationError("--key-file requires --with key-file.")
     }
   }
 
@@ -50,13 +50,14 @@ struct ProtectVerb: ParsableCommand {
     let setting = try AccountSetting(options, daemonOptions)
     guard setting.isServed == true else {
       throw CommandFailure(
-        .noDaemon, "No running daemon serves \(account), and only the daemon can seal credentials. Start hearthd.")
+        .noDaemon,
+        "Only the daemon can seal credentials, but no running daemon uses \(setting.file.path). Start hearthd.")
     }
     guard let before = try setting.file.accounts().first(where: { $0.name == account.description }) else {
       throw CommandFailure(.failed, "There is no account \(account) in \(setting.file.path).")
     }
     guard try needsChange(before, setting.file.path) else {
-      return report(account, setting.file.path, kept: nil, "It is already protected in this way. Nothing was changed.")
+      return report(account, setting.file.path, kept: nil, "Nothing had to be changed.")
     }
     var daemon = try daemonOptions.connect()
     let passphrase = try open(account, before, &daemon)
@@ -74,7 +75,7 @@ struct ProtectVerb: ParsableCommand {
     try awaitSeal(of: account, &daemon)
     let note =
       switch way {
-      case .passphrase: "After each start of hearthd, unlock it with \"hearthctl unlock \(account)\"."
+      case .passphrase: "After each start of hearthd, unlock the account with \"hearthctl unlock \(account)\"."
       case .keyFile: "Its key is in \(values["key_file"] ?? ""). If you lose that file, you have to sign in again."
       case .none:
         before.keyFile.map { "The key file \($0) is no longer used." }
@@ -98,12 +99,13 @@ struct ProtectVerb: ParsableCommand {
       guard let used = before.keyFile, keyFile != nil, used != keyFilePath(beside: configuration) else { return false }
       throw CommandFailure(
         .failed,
-        "\(account) is sealed with the key file \(used). Protect it with a passphrase first, then with the other key "
-          + "file.")
+        "\(account) is already sealed with the key file \(used). To change the key file, protect the account with a "
+          + "passphrase first.")
     case .passphrase:
       throw CommandFailure(
         .failed,
-        "\(account) is already sealed with a passphrase. To change the passphrase, protect it with a key file first.")
+        "\(account) is already sealed with a passphrase. To change the passphrase, protect the account with a key file "
+          + "first.")
     }
   }
 
@@ -159,8 +161,9 @@ struct ProtectVerb: ParsableCommand {
     guard status.state == .hydrating || status.isWritePending else { return }
     throw CommandFailure(
       .later,
-      "The configuration says \"\(way.rawValue)\" now, but the credential of \(account) is unchanged: "
-        + (status.credentialError ?? "it has not been read yet") + ". Hearth keeps trying, and nothing is lost.")
+      "The configuration now contains protection = \"\(way.rawValue)\", but Hearth has not yet rewritten the "
+        + "credential of \(account) (\(status.credentialError ?? "it has not been read")). Nothing is lost, and Hearth "
+        + "keeps trying.")
   }
 
   private func report(_ account: AccountName, _ configuration: String, kept: String?, _ note: String) {

@@ -8,13 +8,13 @@ struct RequestVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "request", abstract: "Send a request to an API with the account's token, and print the response.",
     discussion: """
-      The body goes to standard output unchanged. Exits with 0 for a status below 400, 5 if the same request may work \
-      later (408, 423, 425, 429, 5xx except 501 and 505), and 1 for any other. The body is printed in any case. \
+      The response body is printed unchanged, whatever the status. Exits with 0 for an HTTP status below 400, 5 if the \
+      same request may succeed later (408, 423, 425, 429, 5xx except 501 and 505), and 1 for any other status. \
       Redirects are followed only within the same origin.
 
-      Bodies can be of any length. --timeout (default 30 s, at most 300 s) limits how long the API can make no \
-      progress. With --json or --stale-if-error, it limits the whole exchange, and the response must not be longer \
-      than 4 MiB.
+      The length of bodies is not limited. The request fails if the API makes no progress for --timeout seconds \
+      (default 30, at most 300). With --json or --stale-if-error, --timeout limits the whole exchange, and the \
+      response must not be longer than 4 MiB.
 
       For example:
 
@@ -56,7 +56,7 @@ struct RequestVerb: ParsableCommand {
   func validate() throws {
     try request.content.validate()
     guard output == nil || !daemonOptions.json else {
-      throw ValidationError("--json cannot be combined with --output, because it prints the whole response.")
+      throw ValidationError("--output cannot be combined with --json, which prints the whole response.")
     }
     guard !staleIfError || request.content.method == "GET" else {
       throw ValidationError("--stale-if-error works only with GET.")

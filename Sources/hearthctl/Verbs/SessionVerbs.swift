@@ -38,7 +38,7 @@ struct TokenVerb: ParsableCommand {
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
-      "URL that the token is for. Fail if it is not in the api_origins.", valueName: "url"))
+      "URL that the token is for. The command fails if its origin is not in the api_origins.", valueName: "url"))
   var url: String?
 
   @Option(
@@ -117,7 +117,7 @@ struct LockVerb: ParsableCommand {
     discussion: """
       For example:
 
-        hearthctl lock          # all accounts, before a screen is left
+        hearthctl lock          # all accounts, before you leave your desk
         hearthctl lock work
       """)
 

@@ -5,7 +5,7 @@ import HearthCore
 
 struct SinkAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Maintain a file that always contains a fresh token of an account.",
+    commandName: "add", abstract: "Maintain a file that contains a fresh token of an account.",
     discussion: """
       The file is replaced atomically whenever there is a new token, and removed when the account is locked or signed \
       out, when its token has expired, and when the daemon stops. Anyone who can read the file can use the token, so \
@@ -21,7 +21,7 @@ struct SinkAddVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
 
-  @Argument(help: "The account.", completion: Completions.accounts)
+  @Argument(help: "Name of the account.", completion: Completions.accounts)
   var account: String
 
   @Argument(
@@ -35,7 +35,7 @@ struct SinkAddVerb: ParsableCommand {
   var format: String?
 
   @Option(
-    help: "Token in the file, access_token or id_token (default: the account's bearer).",
+    help: "Kind of token: access_token or id_token (default: the account's bearer).",
     completion: .list(BearerKind.allCases.map(\.rawValue)))
   var bearer: String?
 
@@ -57,7 +57,7 @@ struct SinkAddVerb: ParsableCommand {
     help: ArgumentHelp("Login in a netrc file (default: the account's username, else oauth2).", valueName: "name"))
   var login: String?
 
-  @Flag(help: "Write in place, for a bind mount of this single file. The file may already exist if it is empty.")
+  @Flag(help: "Write to the file in place, for a bind mount of this file. An existing file must be empty.")
   var inPlace = false
 
   func run() throws {
@@ -86,7 +86,7 @@ struct SinkAddVerb: ParsableCommand {
       let lines: [String?] = [
         "Added the token file \(sink.path) of \(account) to \(setting.file.path)"
           + (kept.map { "; the previous file is \($0)." } ?? "."),
-        reload.sentence, isThere ? "It contains a token." : missing,
+        reload.sentence, isThere ? "The file contains a token." : missing,
       ]
       return lines.compactMap(\.self).joined(separator: "\n")
     }
@@ -107,7 +107,7 @@ struct SinkAddVerb: ParsableCommand {
     guard SinkVerb.isThere(folder) else {
       throw CommandFailure(
         .failed,
-        "Nothing was written: the folder \(folder) does not exist. Create it with \"mkdir -p -m 700 \(folder)\".")
+        "The folder \(folder) does not exist. Create it with \"mkdir -p -m 700 \(folder)\". Nothing was written.")
     }
   }
 
@@ -116,8 +116,8 @@ struct SinkAddVerb: ParsableCommand {
     guard var daemon = try daemonOptions.connectIfRunning() else { return nil }
     let session = try daemon.call(GetSession(account)).value
     guard session.state == .authenticated else {
-      return "Hearth writes it as soon as there is a token. \(session.message)"
+      return "Hearth will write the file as soon as there is a token. \(session.message)"
     }
-    return "It does not exist yet. To find out why, run \"hearthctl doctor\"."
+    return "The file does not exist yet. To find out why, run \"hearthctl doctor\"."
   }
 }

@@ -46,11 +46,11 @@ struct SinkVerb: ParsableCommand {
     _ setting: AccountSetting, _ options: DaemonOptions
   ) throws -> (isDone: Bool, sentence: String) {
     guard let isServed = setting.isServed, var daemon = try options.connectIfRunning() else {
-      return (false, "No daemon is running. It will load this when it starts.")
+      return (false, "No daemon is running. The change takes effect when it starts.")
     }
-    guard isServed else { return (false, "The running daemon uses another configuration and was not reloaded.") }
+    guard isServed else { return (false, "The running daemon uses another configuration, so it was not reloaded.") }
     _ = try daemon.call(ReloadConfiguration())
-    return (true, "The daemon has loaded it.")
+    return (true, "The daemon has loaded the change.")
   }
 }
 
@@ -102,9 +102,9 @@ struct SinkListVerb: ParsableCommand {
     switch (SinkVerb.holdsToken(sink), trouble, state) {
     case (true, nil, _): "up to date"
     case (true, _?, _): "cannot be written: run \"hearthctl doctor\""
-    case (false, nil, nil): "not there"
-    case (false, _?, _), (false, nil, .authenticated): "not there: run \"hearthctl doctor\""
-    case (false, nil, let state?): "not there: \(state.words)"
+    case (false, nil, nil): "missing"
+    case (false, _?, _), (false, nil, .authenticated): "missing: run \"hearthctl doctor\""
+    case (false, nil, let state?): "missing: \(state.words)"
     }
   }
 
@@ -144,10 +144,10 @@ struct SinkRemoveVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
 
-  @Argument(help: "The account.", completion: Completions.accounts)
+  @Argument(help: "Name of the account.", completion: Completions.accounts)
   var account: String
 
-  @Argument(help: "The file.", completion: .file())
+  @Argument(help: "Path of the token file.", completion: .file())
   var path: String
 
   func run() throws {
@@ -163,7 +163,7 @@ struct SinkRemoveVerb: ParsableCommand {
     ]) {
       let file =
         if holdsToken {
-          "\(place) still contains the token\(reload.isDone ? "" : "; the daemon removes it when it loads this file")."
+          "\(place) still contains the token\(reload.isDone ? "" : "; the daemon removes it when it loads the change")."
         } else {
           SinkVerb.isThere(place) ? "\(place) no longer contains a token of \(account)." : "\(place) was removed."
         }

@@ -21,7 +21,7 @@ struct TopVerb: ParsableCommand {
   func validate() throws {
     if daemonOptions.json {
       throw ValidationError(
-        "top cannot print JSON. Use \"hearthctl events --json\" or \"status --json\" instead.")
+        "top cannot print JSON. Use \"hearthctl events --json\" or \"hearthctl status --json\" instead.")
     }
   }
 

@@ -7,8 +7,8 @@ struct WhichVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "which", abstract: "Show which account commands use by default, and why.",
     discussion: """
-      Hearth uses the first of these: HEARTH_ACCOUNT; the longest [[use]] rule of the configuration that matches this \
-      directory and the URL; default_account; the only account.
+      Hearth uses the first of these that applies: HEARTH_ACCOUNT; the longest [[use]] rule of the configuration that \
+      matches this directory and the URL; default_account; the only account.
 
       For example:
 
@@ -28,7 +28,7 @@ struct WhichVerb: ParsableCommand {
     _ = try daemon.call(GetSession(account))
     if variable(DefaultAccount.variableName) != nil {
       daemonOptions.output.show(["account": .string(account.description), "reason": "environment"]) {
-        "\(account): \(DefaultAccount.variableName) names it."
+        "\(account): selected by \(DefaultAccount.variableName)."
       }
     } else {
       let choice = try DefaultAccount.choice(for: url, &daemon)
@@ -40,10 +40,10 @@ struct WhichVerb: ParsableCommand {
     switch choice.reason {
     case .rule:
       let places = [choice.directory.map { "directory \($0)" }, choice.url.map { "url \($0)" }].compactMap(\.self)
-      return "a [[use]] rule names it\(places.isEmpty ? "" : ", with \(places.joined(separator: " and "))")."
-    case .preset: return "default_account names it."
-    case .only: return "it is the only account."
-    case nil: return "the reason is unknown."
+      return "selected by a [[use]] rule\(places.isEmpty ? "" : " for \(places.joined(separator: " and "))")."
+    case .preset: return "selected by default_account."
+    case .only: return "the only account."
+    case nil: return "selected for an unknown reason."
     }
   }
 }
