@@ -41,19 +41,20 @@ package struct ControlClient: ~Copyable {
     package var description: String {
       switch self {
       case .noDaemon(let path):
-        "No daemon answers on \(path). Run \"systemctl --user start hearthd\", or without systemd run \"hearthd\"."
+        "No daemon answers on \(path). Run \"systemctl --user start hearthd\", or \"hearthd\" if you do not use "
+          + "systemd."
       case .unreachable(let path, let reason): "Cannot connect to the socket \(path): \(reason)."
       case .forbidden(let reason):
         "Cannot reach the daemon, because a sandbox blocks Unix sockets (\(reason)). Allow AF_UNIX in the sandbox, or "
           + "use a token file (see \"hearthctl docs helpers\")."
       case .foreignServer(let path, let user):
-        "The server on \(path) runs as another user (\(user)), so nothing was sent to it."
+        "The server on \(path) runs as another user (\(user)), so nothing was sent to it. Check the path of the socket."
       case .timedOut(let limit):
         "The daemon did not answer within \(Self.seconds(limit)) s. Check it with \"systemctl --user status hearthd\", "
           + "or allow more time with --timeout."
       case .disconnected:
-        "The daemon closed the connection before answering. Find out why with \"systemctl --user status hearthd\", "
-          + "then run the command again."
+        "The daemon closed the connection before answering. To find out why, run \"systemctl --user status hearthd\". "
+          + "Then run the command again."
       case .interrupted: "The call was interrupted."
       case .notUnderstood(let what): "Cannot parse the daemon's answer: \(what)."
       case .unknownResult(let method):

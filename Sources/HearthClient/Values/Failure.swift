@@ -90,7 +90,7 @@ extension HearthClient {
       case .timedOut:
         "The daemon did not answer in time. Check it with \"systemctl --user status hearthd\"."
       case .disconnected, .interrupted:
-        "The daemon closed the connection. Find out why with \"systemctl --user status hearthd\"."
+        "The daemon closed the connection. To find out why, run \"systemctl --user status hearthd\"."
       case .noDaemon, .unreachable, .forbidden, .foreignServer, .notUnderstood, .unknownResult, .refused:
         failure.description
       }

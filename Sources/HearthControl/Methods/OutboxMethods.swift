@@ -160,7 +160,8 @@ package struct CancelItems: ItemChangeMethod {
 }
 
 package struct RetryItems: ItemChangeMethod {
-  package static let declaration = declared("outbox.retry", "Queue dead or held items again, at the end of their lane.")
+  package static let declaration = declared(
+    "outbox.retry", "Queue dead or held items again. An item that has left its lane returns to the lane's end.")
   package let choice: ItemChoice
   package init(_ choice: ItemChoice) { self.choice = choice }
 }

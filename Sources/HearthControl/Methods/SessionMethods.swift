@@ -141,7 +141,7 @@ package struct GivenToken: TimelessWireValue {
 /// than a fresh token.
 package struct ReportUnauthorized: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
-    "session.reportUnauthorized", "Report that an API answered 401 to a token.", errors: [.unknownAccount])
+    "session.reportUnauthorized", "Report that an API rejected a token with status 401.", errors: [.unknownAccount])
   package static let parameters = Fields<ReportUnauthorized>(
     .required("account", \.account, .account), .required("fingerprint", \.fingerprint, .text),
     .optional("wwwAuthenticate", \.wwwAuthenticate, .text), make: Self.init)

@@ -3,7 +3,7 @@ package import HearthCore
 /// Starts a request whose body and answer are transferred in pieces.
 package struct OpenStream: ControlMethod {
   package static let declaration = MethodDeclaration<OpenedStream>(
-    "http.open", "Start a request to an API whose body and response are transferred in pieces, without a size limit.",
+    "http.open", "Start an API request whose body and response are transferred in pieces, without a size limit.",
     errors: SendRequest.errors)
   package static let parameters = Fields<OpenStream>(
     .all(\.draft, RequestDraft.target),

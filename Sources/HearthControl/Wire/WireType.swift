@@ -139,7 +139,7 @@ extension WireType<Secret> {
 extension WireType<Fingerprint> {
   static var fingerprint: WireType {
     WireType<String>.text.mapped(
-      "must be 8 hex digits in lower case", .type("string", ["pattern": "^[0-9a-f]{8}$"]), to: { Fingerprint($0) },
+      "must be 8 lowercase hex digits", .type("string", ["pattern": "^[0-9a-f]{8}$"]), to: { Fingerprint($0) },
       from: \.description)
   }
 }
