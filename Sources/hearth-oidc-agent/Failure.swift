@@ -45,7 +45,7 @@ extension Failure {
     let seconds = (wait.wholeMilliseconds + 999) / 1000
     return Failure(
       "wrong password",
-      info: "The password was not checked, because earlier ones were wrong. Try again in \(seconds) s.")
+      info: "The password was not checked, because earlier passwords were wrong. Try again in \(seconds) s.")
   }
 
   static let noMemory = Failure(

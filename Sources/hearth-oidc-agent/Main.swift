@@ -19,8 +19,8 @@ struct OIDCAgent: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Path of the socket, if systemd does not pass one (default: oidc-agent.sock beside "
-        + "hearthd's).", valueName: "path"))
+      "Path of the agent's socket, if systemd does not pass one (default: oidc-agent.sock beside hearthd's socket).",
+      valueName: "path"))
   var listen: String?
 
   func run() throws {
