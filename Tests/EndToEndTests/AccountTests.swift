@@ -45,7 +45,7 @@ import Testing
     try await play { scene in
       let run = try scene.add()
       #expect(run.status == 0 && run.errors == "")
-      #expect(run.output.contains("Added work to \(scene.daemon.configurationPath); the previous file is "))
+      #expect(run.output.contains("Added work to \(scene.daemon.configurationPath); the previous file is saved as "))
       #expect(run.output.contains("The daemon has loaded the account.\n"))
       #expect(
         run.output.contains(

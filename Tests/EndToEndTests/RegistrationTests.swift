@@ -41,7 +41,7 @@ import Testing
     try await play(hasSecret ? ["--register-secrets"] : []) { scene in
       let added = try scene.add("--register")
       #expect(added.status == 0, "\(added)")
-      #expect(added.errors.hasPrefix("Registered Hearth with \(scene.sandbox.url) as the client client_"))
+      #expect(added.errors.hasPrefix("Registered Hearth with \(scene.sandbox.url). The client ID is client_"))
       #expect(scene.text.contains("client_id = \"client_"))
       #expect(scene.text.contains("client_secret_file") == hasSecret && !scene.text.contains("cs_"))
       #expect(Files.text(scene.secretPath).hasPrefix("cs_") == hasSecret)

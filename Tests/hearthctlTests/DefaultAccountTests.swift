@@ -123,7 +123,8 @@ import Testing
       try await line(["account": "home", "reason": "default", "accounts": Self.accounts])
         == "home: selected by default_account.\n")
     #expect(
-      try await line(["account": "home", "reason": "only", "accounts": ["home"]]) == "home: the only account.\n")
+      try await line(["account": "home", "reason": "only", "accounts": ["home"]])
+        == "home: selected as the only account.\n")
     #expect(try await line(nil, ["HEARTH_ACCOUNT": "home"]) == "home: selected by HEARTH_ACCOUNT.\n")
     let json = try await run(["which", "--json"], choice: Self.rule("work")).0
     #expect(try JSON(parsing: Array(json.output.utf8))["account"] == "work")

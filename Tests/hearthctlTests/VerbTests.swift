@@ -34,8 +34,8 @@ import Testing
       #expect(outcome.status == 6 && outcome.output == "", "\(verb)")
       #expect(
         outcome.errors
-          == "hearthctl: No daemon answers on \(path). Run \"systemctl --user start hearthd\", or without systemd run "
-          + "\"hearthd\".\n")
+          == "hearthctl: No daemon answers on \(path). Run \"systemctl --user start hearthd\", or \"hearthd\" if you "
+          + "do not use systemd.\n")
     }
   }
 
@@ -370,7 +370,7 @@ import Testing
     let cut = try await Program.run(["doctor", "--socket", hungUp.path], environment: ["HOME": folder.path])
     withExtendedLifetime(hungUp) {}
     #expect(cut.status == 5)
-    #expect(cut.output.contains("before answering. Find out why with \"systemctl --user status hearthd\""))
+    #expect(cut.output.contains("before answering. To find out why, run \"systemctl --user status hearthd\""))
     let without = try await Program.run(
       ["doctor", "--json"], environment: ["HEARTH_SOCKET": folder.file("none"), "HOME": folder.path])
     #expect(without.status == 6)

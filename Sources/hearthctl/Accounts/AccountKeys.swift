@@ -10,7 +10,7 @@ struct AccountKeys: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Account type if there is no --provider: oidc (default with --issuer), oauth2, firebase, json or "
+      "Account type, if you do not use --provider: oidc (default with --issuer), oauth2, firebase, json or "
         + "client-credentials."))
   var type: String?
 
@@ -39,7 +39,7 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("File with the client's private key.", valueName: "file"), completion: .file())
   var clientKeyFile: String?
 
-  @Option(help: ArgumentHelp("Identifier of the private key at the provider (kid).", valueName: "id"))
+  @Option(help: ArgumentHelp("Key ID (kid) of the private key at the provider.", valueName: "id"))
   var clientKeyId: String?
 
   @Option(help: ArgumentHelp("File with the client's certificate.", valueName: "file"), completion: .file())
@@ -51,7 +51,7 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("For oauth2 and client-credentials: URL of the token endpoint.", valueName: "url"))
   var tokenEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2: URL of the authorization endpoint, for the browser.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: URL of the authorization endpoint.", valueName: "url"))
   var authorizationEndpoint: String?
 
   @Option(help: ArgumentHelp("For oauth2: URL of the device authorization endpoint.", valueName: "url"))
@@ -98,7 +98,7 @@ struct AccountKeys: ParsableArguments {
     completion: .file())
   var credentialFile: String?
 
-  @Option(help: "How the credential is sealed: none, passphrase or key-file.")
+  @Option(help: "How to seal the credential: none, passphrase or key-file.")
   var protection: String?
 
   @Option(help: ArgumentHelp("Key file, for --protection key-file.", valueName: "file"), completion: .file())

@@ -52,7 +52,7 @@ struct RegistrationOptions: ParsableArguments {
     } catch let refusal as DaemonProgram.Refusal {
       throw failure(refusal)
     }
-    Output.note("Registered Hearth with \(keys.issuer ?? "") as the client \(client.id).")
+    Output.note("Registered Hearth with \(keys.issuer ?? ""). The client ID is \(client.id).")
     keys.clientId = client.id
     if keys.clientAuth == nil { keys.clientAuth = client.authentication }
     return client.secret.map { SecretFile(path: place, secret: $0) }

@@ -16,8 +16,8 @@ struct ExecVerb: ParsableCommand {
       programs that finish before the token expires.
 
       The token is never in the program's arguments. hearthctl forwards signals to the program. It exits with the \
-      program's status, with 128 + N if signal N killed it, 126 if it cannot be run, and 127 if it does not exist. \
-      Without a token, the program is not run.
+      program's status, or with 128 + N if signal N killed the program, 126 if the program cannot be run, and 127 if \
+      it does not exist. Without a token, the program is not run.
 
       For example:
 
@@ -52,7 +52,7 @@ struct ExecVerb: ParsableCommand {
       throw ValidationError("--env cannot be combined with --file-env. Pass the token in a variable or in a file.")
     }
     if let name = env ?? fileEnv, name.isEmpty || name.contains("=") {
-      throw ValidationError("\"\(name)\" is not a valid name for a variable.")
+      throw ValidationError("\"\(name)\" is not a valid variable name.")
     }
   }
 

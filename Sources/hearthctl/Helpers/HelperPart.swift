@@ -101,7 +101,7 @@ extension HelperTool.Part {
         if let line = rest.line(beginning: target.filled(rival), besides: target.words) {
           throw CommandFailure(
             .failed,
-            "Line \(line.number) of \(path) already sets this: \(line.text). Nothing was changed. Remove that line, or "
+            "Line \(line.number) of \(path) already contains \(line.text). Nothing was changed. Remove that line, or "
               + "add --print to see what Hearth would write.")
         }
         return rest.with(lines, target.words)

@@ -91,7 +91,7 @@ extension HelperTool {
             "args = [\"token\", \"{account}\", \"--min-valid\", \"300\", \"--for\", \"{url}\"]",
           ])
       ],
-      note: "Select it at the top of that file, above all tables: model_provider = \"hearth-{account}\"",
+      note: "To use this provider, add at the top of that file: model_provider = \"hearth-{account}\"",
       asks: "hearthctl token {account} --min-valid 300 --for {url}"),
     HelperTool(
       "mail", hook: "password command",

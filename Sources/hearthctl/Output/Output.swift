@@ -45,7 +45,7 @@ struct Output {
   func content(_ bytes: [UInt8]) {
     guard Self.isTerminal else { return Self.write(bytes, to: STDOUT_FILENO) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      return Self.note("hearthctl: The response is not text (\(bytes.count) bytes). Redirect it to a file with >.")
+      return Self.note("hearthctl: The response (\(bytes.count) bytes) is not text. Redirect it to a file with >.")
     }
     if !text.isEmpty { line(text.hasSuffix("\n") ? String(text.dropLast()) : text) }
   }

@@ -66,8 +66,8 @@ struct StatusBlock {
       switch signIn.flow {
       case .browser: "in the browser"
       case .device: "with a code on another device"
-      case .password: "with user name and password"
-      case .clientCredentials: "by the client itself"
+      case .password: "with a user name and a password"
+      case .clientCredentials: "with the client's credentials"
       }
     let left = Swift.max(signIn.expiresAt.since(now), .zero)
     return "in progress \(flow), \(left.span) left" + (signIn.message.map { ". \($0)" } ?? "")

@@ -8,8 +8,8 @@ struct AccountAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add an account to the configuration, check its provider, and offer to sign in.",
     discussion: """
-      Given an email address, Hearth finds its provider by asking the address's domain (WebFinger) or looking it up \
-      in a list of known email domains. It checks the configuration and the provider before it writes anything. It \
+      Given an email address, Hearth finds its provider by asking the address's domain (WebFinger) or looking the \
+      domain up in a list of known ones. It checks the configuration and the provider before it writes anything. It \
       preserves the file's comments and order, and saves the previous file as config.toml.bak. For example:
 
         hearthctl account add ada@example.com --client-id hearth
@@ -158,7 +158,7 @@ struct AccountAddVerb: ParsableCommand {
     _ trial: Trial
   ) throws {
     let output = daemonOptions.output
-    var lines = ["Added \(account) to \(file.path)" + (kept.map { "; the previous file is \($0)." } ?? ".")]
+    var lines = ["Added \(account) to \(file.path)" + (kept.map { "; the previous file is saved as \($0)." } ?? ".")]
     if let secret { lines.append("The client's secret is in \(secret.path).") }
     let reload = try reload(account, isServed)
     lines.append(reload.sentence)

@@ -7,8 +7,8 @@ struct AccountEditVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Edit the configuration in an editor, and check it before it is used.",
     discussion: """
-      The editor is $VISUAL, $EDITOR, or the first of editor, nano and vi that is installed. It edits a copy, which \
-      replaces the file only if it is valid. The previous file is saved as config.toml.bak. For example:
+      The editor is $VISUAL, $EDITOR, or the first of editor, nano and vi that is installed. It opens a copy, which \
+      replaces the file only if the copy is valid. The previous file is saved as config.toml.bak. For example:
 
         hearthctl account edit
         EDITOR='code --wait' hearthctl account edit

@@ -117,7 +117,7 @@ struct AccountRemoveVerb: ParsableCommand {
       "reloaded": .bool(isReloaded), "signedOut": .bool(signedOut != nil),
       "revoked": signedOut.map { .bool($0.revocation == .done) } ?? .null, "waiting": JSON(before.waiting),
     ]) {
-      var lines = ["Removed \(account) from \(path)" + (kept.map { "; the previous file is \($0)." } ?? ".")]
+      var lines = ["Removed \(account) from \(path)" + (kept.map { "; the previous file is saved as \($0)." } ?? ".")]
       if let signedOut, before.isSignedIn {
         // Do not promise a retry of a failed revocation, because Hearth cannot revoke grants of an account that has
         // been removed.

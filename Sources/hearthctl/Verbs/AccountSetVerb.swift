@@ -91,7 +91,8 @@ struct AccountUnsetVerb: ParsableCommand {
       return nil
     }
     try setting.report(
-      "Removed \(keys.joined(separator: ", ")) of \(account) in \(setting.file.path)", account.json, kept, daemonOptions
+      "Removed \(keys.joined(separator: ", ")) from \(account) in \(setting.file.path)", account.json, kept,
+      daemonOptions
     )
   }
 }
@@ -113,7 +114,7 @@ extension AccountSetting {
     json["kept"] = JSON(kept)
     json["reloaded"] = .bool(isReloaded)
     daemonOptions.output.show(.object(json)) {
-      let before = kept.map { "; the previous file is \($0)." } ?? "."
+      let before = kept.map { "; the previous file is saved as \($0)." } ?? "."
       let next =
         isReloaded
         ? "The daemon has loaded the change."

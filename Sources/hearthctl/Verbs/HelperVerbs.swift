@@ -77,8 +77,8 @@ struct HelperInstallVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "install", abstract: "Add Hearth to a tool's configuration, or print what to add.",
     discussion: """
-      Hearth adds its own lines and changes nothing else. If the tool already has such a setting, the command \
-      fails. For example:
+      Hearth adds its own lines and changes nothing else. If a file already contains another setting for the \
+      same purpose, the command fails. For example:
 
         hearthctl helper install git --for https://git.example.com
         hearthctl helper install pnpm work --for https://npm.example.com --print

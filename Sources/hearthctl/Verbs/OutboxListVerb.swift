@@ -23,10 +23,10 @@ struct OutboxListVerb: ParsableCommand {
   @Option(help: "Only items in this lane.")
   var lane: String?
 
-  @Option(help: ArgumentHelp("Maximum number of items.", valueName: "count"))
+  @Option(help: ArgumentHelp("Maximum number of items (default 100).", valueName: "count"))
   var limit: Int?
 
-  @Option(help: "Cursor that the previous list printed, to continue after it.")
+  @Option(help: "Cursor that the previous list printed. The new list continues there.")
   var cursor: String?
 
   func validate() throws {

@@ -178,7 +178,7 @@ struct ProtectVerb: ParsableCommand {
         case .none: "stored as plain text"
         }
       return "The credential of \(account) is \(what). \(note)"
-        + (kept.map { "\nThe previous configuration is \($0)." } ?? "")
+        + (kept.map { "\nThe previous configuration is saved as \($0)." } ?? "")
     }
   }
 }

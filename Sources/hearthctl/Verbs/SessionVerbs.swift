@@ -43,7 +43,7 @@ struct TokenVerb: ParsableCommand {
 
   @Option(
     defaultAsFlag: 300, parsing: .next,
-    help: ArgumentHelp("Time to wait for a sign-in or an unlock, in seconds.", valueName: "seconds"))
+    help: ArgumentHelp("Maximum time to wait for a sign-in or an unlock, in seconds.", valueName: "seconds"))
   var wait: Int? = nil
 
   func validate() throws { try call.validate() }

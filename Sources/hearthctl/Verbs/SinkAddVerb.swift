@@ -54,7 +54,7 @@ struct SinkAddVerb: ParsableCommand {
   var hosts: [String] = []
 
   @Option(
-    help: ArgumentHelp("Login in a netrc file (default: the account's username, else oauth2).", valueName: "name"))
+    help: ArgumentHelp("Login in a netrc file (default: the account's username, otherwise oauth2).", valueName: "name"))
   var login: String?
 
   @Flag(help: "Write to the file in place, for a bind mount of this file. An existing file must be empty.")
@@ -85,7 +85,7 @@ struct SinkAddVerb: ParsableCommand {
     ]) {
       let lines: [String?] = [
         "Added the token file \(sink.path) of \(account) to \(setting.file.path)"
-          + (kept.map { "; the previous file is \($0)." } ?? "."),
+          + (kept.map { "; the previous file is saved as \($0)." } ?? "."),
         reload.sentence, isThere ? "The file contains a token." : missing,
       ]
       return lines.compactMap(\.self).joined(separator: "\n")

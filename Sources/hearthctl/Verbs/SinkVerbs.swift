@@ -168,7 +168,7 @@ struct SinkRemoveVerb: ParsableCommand {
           SinkVerb.isThere(place) ? "\(place) no longer contains a token of \(account)." : "\(place) was removed."
         }
       return "Removed the token file of \(account) from \(setting.file.path)"
-        + (kept.map { "; the previous file is \($0)." } ?? ".") + "\n\(reload.sentence)\n\(file)"
+        + (kept.map { "; the previous file is saved as \($0)." } ?? ".") + "\n\(reload.sentence)\n\(file)"
     }
   }
 }

@@ -8,7 +8,7 @@ struct WhichVerb: ParsableCommand {
     commandName: "which", abstract: "Show which account commands use by default, and why.",
     discussion: """
       Hearth uses the first of these that applies: HEARTH_ACCOUNT; the longest [[use]] rule of the configuration that \
-      matches this directory and the URL; default_account; the only account.
+      matches the current directory and the URL; default_account; the only account.
 
       For example:
 
@@ -42,7 +42,7 @@ struct WhichVerb: ParsableCommand {
       let places = [choice.directory.map { "directory \($0)" }, choice.url.map { "url \($0)" }].compactMap(\.self)
       return "selected by a [[use]] rule\(places.isEmpty ? "" : " for \(places.joined(separator: " and "))")."
     case .preset: return "selected by default_account."
-    case .only: return "the only account."
+    case .only: return "selected as the only account."
     case nil: return "selected for an unknown reason."
     }
   }

@@ -138,9 +138,9 @@ def netrc(stage):
     file.write_text(THEIRS)
     for account in ("work", "other"):
         said = stage.hearthctl("sink", "add", account, str(file), "--format", "netrc")
-        expect("It contains a token." in said, said)
+        expect("The file contains a token." in said, said)
     check = stage.hearthctl("helper", "check", "netrc", "work", "--for", scene.url)
-    expect("The token" in check, check)
+    expect("Received the token" in check, check)
     callers = scene.callers()
     for name, (program, words, said) in callers.items():
         expect_goes_on(scene, name, program, words, said)

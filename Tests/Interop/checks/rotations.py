@@ -194,7 +194,7 @@ def rotations(stage):
         account = ["work"] if name in WITH_ACCOUNT else []
         stage.hearthctl("helper", "install", name, *account, "--for", URL)
         said = stage.hearthctl("helper", "check", name, "--for", URL)
-        expect("The token" in said, f"check {name} says: {said}")
+        expect("Received the token" in said, f"check {name} says: {said}")
         expect_follows(home, name, ask)
     for name in READERS:
         expect("work" in printed(home, name, "work"), f"helper install {name} prints no lines")
