@@ -126,7 +126,7 @@ import Testing
     arguments: [
       (["--type", "json", "--issuer", "https://x.example"], "\"issuer\" in [accounts.work] does not apply"),
       (["--provider", "google", "--client-id", "c", "--client-auth", "basic"], "lacks \"client_secret_file\""),
-      (["--provider", "auth0"], "--issuer (like https://example.eu.auth0.com/) and --client-id"),
+      (["--provider", "auth0"], "--issuer (such as https://example.eu.auth0.com/) and --client-id"),
       (["--provider", "gogle", "--client-id", "c"], "There is no provider \"gogle\". Did you mean \"google\"? The "),
       (["--client-id", "c"], "Choose a provider with --provider"),
       (["--issuer", "http://id.example.com", "--client-id", "c"], "http is allowed only for loopback addresses"),

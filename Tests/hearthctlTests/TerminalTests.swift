@@ -306,7 +306,10 @@ import Testing
     let outcome = try await run(
       ["login", "work", "--browser"], daemon, environment: ["BROWSER": "/bin/true"],
       typing: [
-        (prompt: "It was not used.\n\nPaste that page's address here:\n\n", typed: "http://127.0.0.1/callback?code=c")
+        (
+          prompt: "It was not used.\n\nIf it was your browser, paste the address of its current page here:\n\n",
+          typed: "http://127.0.0.1/callback?code=c"
+        )
       ])
     #expect(addresses(daemon) == ["http://127.0.0.1/callback?code=c"])
     #expect(outcome.errors.ranges(of: "It was not used.").count == 1, "it is said once")

@@ -201,7 +201,7 @@ struct AccountKeys: ParsableArguments {
     guard !missing.isEmpty else { return asksSecret }
     let options = missing.map { key in
       let option = "--" + key.replacing("_", with: "-")
-      return key == "issuer" ? option + (known.issuerExample.map { " (like \($0))" } ?? "") : option
+      return key == "issuer" ? option + (known.issuerExample.map { " (such as \($0))" } ?? "") : option
     }
     throw ValidationError(
       "Provider \"\(provider)\" also requires \(options.joined(separator: " and "))."

@@ -76,8 +76,10 @@ struct SignInWait {
   /// Explains why the browser's answer was not used.
   private func tellOfRefusal(_ message: String) {
     ProgressLine.clear()
-    Output.note(Input.isTerminal ? "\(message)\n\nPaste that page's address here:\n" : message)
+    Output.note(Input.isTerminal ? "\(message)\n\n\(Self.asksAddress)" : message)
   }
+
+  private static let asksAddress = "If it was your browser, paste the address of its current page here:\n"
 
   private func offerPasting() {
     guard Input.isTerminal else { return }

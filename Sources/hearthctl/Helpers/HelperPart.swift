@@ -116,7 +116,7 @@ extension HelperTool.Part {
           throw CommandFailure(
             .failed,
             "\(self.file.path(target)) already sets \(member.joined(separator: ".")) to \(set). Nothing was changed. "
-              + "Remove it, or add --print to see what Hearth would write.")
+              + "Remove that setting, or add --print to see what Hearth would write.")
         }
         return set?.string == value ? text : json.setting(member, to: .string(value)).indented() + "\n"
       case .program(_, let lines):
@@ -126,7 +126,7 @@ extension HelperTool.Part {
             .failed,
             HelperLines.isOurs(text)
               ? "\(path) is set up for another server. Run \"hearthctl helper remove \(tool)\" first."
-              : "\(path) was not written by Hearth, so it was not changed. Remove it first.")
+              : "\(path) was not written by Hearth, so it was not changed. Remove or rename that file first.")
         }
         return program
       }

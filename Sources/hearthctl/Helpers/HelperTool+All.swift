@@ -62,7 +62,7 @@ extension HelperTool {
     HelperTool(
       "cargo", hook: "credential provider",
       note: """
-        In ~/.cargo/config.toml, in the table of the registry:
+        In the registry's table in ~/.cargo/config.toml:
         credential-provider = ["cargo:token-from-stdout", "hearthctl", "token", "{account}", "--for", "{url}"]
         """, asks: "hearthctl token {account} --for {url}"),
     HelperTool(

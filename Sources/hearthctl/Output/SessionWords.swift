@@ -39,7 +39,7 @@ extension SessionState {
     case .hydrating: "starting"
     case .locked(.explicit(.user)): "locked by you"
     case .locked(.explicit(.screen)): "locked with the screen"
-    case .locked(.explicit(.suspend)): "locked while asleep"
+    case .locked(.explicit(.suspend)): "locked while suspended"
     case .locked(.accessFailure(let failure)):
       switch failure.kind {
       case .passphraseRequired: "passphrase needed"

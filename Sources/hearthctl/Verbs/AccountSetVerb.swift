@@ -119,7 +119,8 @@ extension AccountSetting {
         isReloaded
         ? "The daemon has loaded the change."
         : isServed == nil
-          ? "No daemon is running." : "The running daemon uses another configuration, so it was not reloaded."
+          ? "No daemon is running. The change takes effect when it starts."
+          : "The running daemon uses another configuration, so it was not reloaded."
       return "\(what)\(before)\n\(next)"
     }
   }

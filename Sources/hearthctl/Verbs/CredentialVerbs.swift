@@ -15,8 +15,8 @@ struct CredentialGitVerb: ParsableCommand {
     commandName: "git", abstract: "Act as a credential helper for git.",
     discussion: """
       To use it for one server, run: git config --global credential.https://git.example.com.helper "!hearthctl \
-      credential git". For a server outside the api_origins, it prints nothing, and git asks its other helpers. If git \
-      passes a user name, as in https://ada@git.example.com, Hearth uses only an account with this subject, email \
+      credential git". For servers outside the api_origins, Hearth prints nothing, and git asks its other helpers. If \
+      git passes a user name, as in https://ada@git.example.com, Hearth uses only an account with this subject, email \
       address or username. For example:
 
         printf 'protocol=https\\nhost=git.example.com\\n' | hearthctl credential git get

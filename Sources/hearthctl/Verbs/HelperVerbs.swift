@@ -48,7 +48,7 @@ struct HelperChoice: ParsableArguments {
 
 struct HelperListVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the tools that Hearth supports, and what is set up.",
+    commandName: "list", abstract: "List the supported tools, and the servers for which each one is set up.",
     discussion: """
       For example:
 
@@ -150,7 +150,7 @@ struct HelperCheckVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Request a token as a tool would, and show the result.",
     discussion: """
-      Without --for, it checks every server that is set up for the tool. The token itself is never shown. For example:
+      Without --for, every server that is set up for the tool is checked. The token itself is never shown. For example:
 
         hearthctl helper check git
         hearthctl helper check mail work --for imaps://imap.example.com

@@ -33,7 +33,8 @@ struct OutboxExportVerb: ParsableCommand {
 
   func validate() throws {
     guard let state = state.flatMap(OutboxItem.State.init), !state.keepsContent else { return }
-    throw ValidationError("\(state.rawValue) items cannot be exported, because Hearth no longer has their content.")
+    throw ValidationError(
+      "Items in the state \(state.rawValue) cannot be exported, because Hearth no longer has their content.")
   }
 
   func run() throws {
