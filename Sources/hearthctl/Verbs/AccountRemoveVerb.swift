@@ -80,8 +80,8 @@ struct AccountRemoveVerb: ParsableCommand {
       guard keepCredential else {
         throw CommandFailure(
           .noDaemon,
-          "No running daemon uses this configuration, so you cannot be signed out of \(account). Start the daemon, or "
-            + "keep the credential with --keep-credential.")
+          "No running daemon uses this configuration, so Hearth cannot sign you out of \(account). Start the daemon, "
+            + "or keep the credential with --keep-credential.")
       }
       return Before()
     }

@@ -47,7 +47,7 @@ struct CredentialDockerVerb: ParsableCommand {
     commandName: "docker", abstract: "Act as a credential helper for docker, podman and similar tools.",
     discussion: """
       Docker calls the program docker-credential-hearth, which runs: hearthctl credential docker "$@". To use it for a \
-      registry, set in ~/.docker/config.json: "credHelpers": {"registry.example.com": "hearth"}. For example:
+      registry, add to ~/.docker/config.json: "credHelpers": {"registry.example.com": "hearth"}. For example:
 
         echo registry.example.com | hearthctl credential docker get
       """)
@@ -72,7 +72,7 @@ struct CredentialKubectlVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kubectl", abstract: "Act as a credential plugin for kubectl.",
     discussion: """
-      To use it, set for a user in the kubeconfig: exec: {apiVersion: client.authentication.k8s.io/v1, command: \
+      To use it, add to a user in the kubeconfig: exec: {apiVersion: client.authentication.k8s.io/v1, command: \
       hearthctl, args: [credential, kubectl], provideClusterInfo: true, interactiveMode: Never}. For clients that do \
       not support provideClusterInfo, add the cluster's URL: args: [credential, kubectl, --for, \
       "https://k8s.example.com:6443"]. For example:
@@ -97,8 +97,8 @@ struct CredentialGoogleVerb: ParsableCommand {
     commandName: "google",
     abstract: "Act as an executable credential source for Google's workload or workforce identity federation.",
     discussion: """
-      To use it, set in the credential configuration: "credential_source": {"executable": {"command": "hearthctl \
-      credential google"}}, and in the environment: GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1. The account must use \
+      To use it, add to the credential configuration: "credential_source": {"executable": {"command": "hearthctl \
+      credential google"}}. Set GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 in the environment. The account must use \
       ID tokens (bearer = "id_token") or have access tokens that are JWTs, and its api_origins must contain \
       https://sts.googleapis.com. For example:
 

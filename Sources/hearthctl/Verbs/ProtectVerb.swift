@@ -117,7 +117,7 @@ struct ProtectVerb: ParsableCommand {
     let status = try daemon.call(GetSession(account)).value
     if case .locked = status.state, status.state.reason != AccessFailure.Kind.passphraseRequired.rawValue {
       throw CommandFailure(
-        .locked, "\(account) is locked, so its credential cannot be sealed again: \(status.message)")
+        .locked, "\(account) is locked, so its credential cannot be rewritten: \(status.message)")
     }
     guard before.protection == Way.passphrase.rawValue else {
       return way == .passphrase ? try passphrase { try Input.newPassphrase(of: account) } : nil
