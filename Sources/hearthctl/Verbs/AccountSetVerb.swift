@@ -68,8 +68,7 @@ struct AccountUnsetVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unset", abstract: "Remove keys of an account from the configuration.",
     discussion: """
-      Removes the lines of the keys, including any comments at the ends of these lines. The defaults then apply. \
-      For example:
+      Removes the lines of the keys with any comments at their ends. The defaults then apply. For example:
 
         hearthctl account unset work scopes
       """)
