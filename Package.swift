@@ -148,6 +148,7 @@ let package = Package(
       ]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .target(name: "CEmptyICU", cSettings: [.define("HEARTH_RELEASE", .when(configuration: .release))]),
     .target(name: "CLinux"),
     .target(name: "CPages"),
     .target(name: "CWipingAllocator"),
@@ -155,7 +156,7 @@ let package = Package(
       "hearthd",
       [
         "HearthCore", "HearthControl", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
-        .argumentParser, .logging, .serviceLifecycle, .tomlKit, .unixSignals,
+        "CEmptyICU", .argumentParser, .logging, .serviceLifecycle, .tomlKit, .unixSignals,
       ]),
     secretHoldingProgram(
       "hearthctl", ["HearthClient", "HearthControl", "HearthCore", "CLinux", "CPages", .argumentParser],

@@ -6,6 +6,7 @@ enum Walls {
 
   /// The modules that each target may import, and depend on in the manifest.
   static let allowed: [String: Set<String>] = [
+    "CEmptyICU": [],
     "CLinux": [],
     "CPages": [],
     "CWipingAllocator": [],
@@ -26,7 +27,7 @@ enum Walls {
       "CLinux", "Crypto", "CryptoExtras", "GRDB", "GRDBSQLite", "HearthHashing", "HearthThreads",
     ]),
     "hearthd": rim.union([
-      "ArgumentParser", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
+      "ArgumentParser", "CEmptyICU", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
       "ServiceLifecycle", "TOMLKit", "UnixSignals",
     ]),
     // hearthctl is not dumpable either.
