@@ -51,7 +51,7 @@ import Testing
     Case("kubectl", .locked, output: "", errors: locked, 4),
     Case("kubectl", .signedOut, output: "", errors: signedOut, 3),
     Case("kubectl", .later, output: "", errors: later, 5),
-    Case("kubectl", .otherServer, output: "", errors: "not in the api_origins", 1),
+    Case("kubectl", .otherServer, output: "", errors: "in its api_origins", 1),
     Case("kubectl", .noDaemon, output: "", errors: "No daemon answers", 6),
     // cmd/go/internal/auth: standard error is kept for "go -x"; any status but 0. Nothing said is nothing known.
     Case("goauth", .locked, output: "", errors: locked, 4),
