@@ -63,14 +63,14 @@ debug: swift deps
 deps-demo:
 	@./etc/install-packages.sh $(DEMO_PACKAGES)
 
-# Leaves out the tests, which would double the time.
+# Does not build the tests, which would take as long again.
 programs: swift deps
 	$(SWIFT) build
 
 demo: programs deps-demo ## demonstrate the main features against a sandbox, in a temporary folder
 	@./etc/demo/demo.sh $(DEBUG)
 
-# How often "make stress" runs each test.
+# How many times "make stress" runs each test.
 RUNS ?= 3
 
 test: debug ## run every test, and list the failures at the end
@@ -81,7 +81,7 @@ stress: debug ## run every test RUNS=n times under heavy load, and count the fai
 
 check-all: lint test demo check-systemd build check-packages interop simulate mutants torture fuzz docs ## run every check; takes many hours
 
-# How much more the following targets do than "make test".
+# How much work the following targets do. "make test" does far less of it.
 SEEDS ?= 100000
 OUTBOX_SEEDS ?= 10000
 FIRST_SEED ?= 0
@@ -159,8 +159,8 @@ run: programs deps-demo ## run the daemon and a sandbox in the foreground, until
 lint: debug ## check the format, and build without warnings
 	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks etc/examples Package.swift
 
-# Needs its own folder, because only this build uses the plugin. HearthClient shows its public API, HearthCore
-# everything.
+# Needs its own folder, because only this build uses the plugin. HearthClient's pages cover the public API, and
+# HearthCore's also the package API.
 DOCUMENT = HEARTH_DOCC=1 $(SWIFT) package --scratch-path .build/docs/build --allow-writing-to-directory .build/docs/html \
   generate-documentation --warnings-as-errors --transform-for-static-hosting
 docs: swift ## build the documentation, in .build/docs/html; a broken link is an error

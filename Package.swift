@@ -55,7 +55,7 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-/// A program that holds tokens. It links an allocator that wipes memory. Its functions are bound at startup, because
+/// A program that holds tokens. It links an allocator that wipes memory. Its symbols are resolved at startup, because
 /// lazy binding saves the vector registers on the stack, and the registers may contain part of a token.
 func secretHoldingProgram(
   _ name: String, _ dependencies: [Target.Dependency], linkerSettings: [LinkerSetting] = []
@@ -65,10 +65,10 @@ func secretHoldingProgram(
     linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + linkerSettings)
 }
 
-/// Links a release build statically, because scripts start it in loops. The C library is libc.a from Debian's
-/// libc6-dev, which Swift needs anyway. CWipingAllocator and libc.a both define `malloc`, so the linker must accept
-/// duplicates. Its warnings about functions that need shared libraries, such as getpwuid_r, are harmless.
-/// FoundationEssentials, which ArgumentParser needs, refers to them, but nothing calls them.
+/// Links a release build statically, so that it starts faster, because scripts run it in loops. The C library is libc.a
+/// from Debian's libc6-dev, which Swift needs anyway. CWipingAllocator and libc.a both define `malloc`, so the linker
+/// must accept duplicates. The linker's warnings about functions that need shared libraries, such as getpwuid_r, are
+/// harmless: FoundationEssentials, which ArgumentParser needs, refers to these functions, but nothing calls them.
 let withoutDynamicLinker = LinkerSetting.unsafeFlags(
   ["-static-executable", "-Xlinker", "-z", "-Xlinker", "muldefs"], .when(configuration: .release))
 

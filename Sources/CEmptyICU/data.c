@@ -18,7 +18,7 @@ const struct icu_package {
     .header_size = 32, .magic = {0xda, 0x27}, .info_size = 20, .size_of_character = 2,
     .data_format = {'T', 'o', 'C', 'P'}, .format_version = {1}};
 
-/// The name that ICU looks for contains its major version, which is 76 in Swift 6.3.
+/// ICU looks for a name with its major version, which depends on the toolchain (76 in Swift 6.3).
 #define NAME(version) extern const struct icu_package icudt##version##_dat __attribute__((alias("hearth_empty_icu")))
 NAME(74);
 NAME(75);

@@ -57,7 +57,7 @@ int hearth_keep_spare_descriptors(void) {
   return result;
 }
 
-/// Closes a spare descriptor, so that another file can be opened. Returns 0 if no spare becomes available in time.
+/// Closes a spare descriptor, so that another file can be opened. Returns 0 if there is no spare within the timeout.
 static int give_up_spare(void) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);

@@ -2,8 +2,7 @@
 #define HEARTH_EMPTY_ICU_H
 
 /// GRDB imports Foundation, and a static Foundation brings 34 MB of ICU data: names, calendars and sort orders of all
-/// languages. hearthd formats no dates and sorts no words, so it never reads them. Linked into a release program, this
-/// target takes their place with a package that contains no data. Such a program must not use Foundation's formatters,
-/// calendars, locales and regular expressions.
+/// languages. hearthd never uses this data, so in a release build, this target replaces it with an empty package. A
+/// program that links this target must not use Foundation's formatters, calendars, locales or regular expressions.
 
 #endif

@@ -6,8 +6,8 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 
-/// Protects this process's memory from core dumps and from other processes. If `of_programs_too` is set, programs
-/// started by this process do not leave core dumps either. Returns 0, or -1 with errno.
+/// Protects this process's memory from core dumps and from the user's other processes. If `of_programs_too` is set,
+/// programs started by this process do not leave core dumps either. Returns 0, or -1 with errno.
 int hearth_forbid_dumps(int of_programs_too);
 
 /// Returns this process's dumpable flag, which also controls tracing (prctl(2), PR_GET_DUMPABLE), or -1 with errno.

@@ -139,8 +139,8 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return origins
   }
 
-  /// Reads an absolute path. The path can start with `~` (the home directory), `%d` (the service's credentials
-  /// directory) or `%t` (`$XDG_RUNTIME_DIR`).
+  /// Reads a path and returns it as an absolute path. The value must start with `/`, `~` (the home directory), `%d`
+  /// (the service's credentials directory) or `%t` (`$XDG_RUNTIME_DIR`).
   package func path(_ key: Key) throws(ConfigurationError) -> String? {
     guard let text = try string(key) else { return nil }
     do {

@@ -1,4 +1,4 @@
-/// The name of an event. The raw value appears in notifications (contract, section 5) and in the journal (section 7).
+/// The name of an event. The raw value appears in notifications to subscribers and in the journal (HEARTH_EVENT).
 /// `systemd/hearth.catalog` explains each event that is written to the journal.
 package enum EventName: String, CaseIterable, Sendable {
   case daemonStarted = "daemon.started"

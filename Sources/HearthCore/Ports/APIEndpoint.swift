@@ -1,8 +1,8 @@
 /// Sends HTTP requests to APIs, without following redirects and without retrying.
 package protocol APIEndpoint: Sendable {
   /// Sends a request with the account's connection settings and returns the response. With a `responseLimit`, `timeout`
-  /// covers the whole exchange. Without a limit, `timeout` applies separately to each step of sending the body and to
-  /// the wait for the response.
+  /// covers the whole exchange. Without a limit, the timeout restarts whenever more of the request's body has been
+  /// sent.
   func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIResponse
@@ -90,10 +90,10 @@ extension APIResponse {
   }
 }
 
-/// The reason why a request got no response. Messages are for users and contain no secrets.
+/// The reason why a request got no complete response. Messages are for users and contain no secrets.
 package enum ExchangeFailure: Error, Hashable, Sendable {
   /// No connection was established, so the server has certainly not seen the request.
   case notSent(message: String)
-  /// The request was sent but got no response, so it is unknown whether the server has processed it.
+  /// At least part of the request was sent, so it is unknown whether the server has processed it.
   case unanswered(message: String)
 }

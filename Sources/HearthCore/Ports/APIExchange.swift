@@ -1,7 +1,7 @@
 /// Starts requests whose bodies are sent and received in pieces, without following redirects and without retrying.
 package protocol APIExchangeEndpoint: Sendable {
-  /// Starts a request. Returns once the account's connection settings are known. The caller must call `cancel` at the
-  /// end.
+  /// Starts a request, and returns before it is connected. Throws if the account's connection settings cannot be
+  /// loaded. The caller must call `cancel` at the end.
   func begin(
     _ request: APIRequest, of account: AccountName, bearer: Token
   ) async throws(ExchangeFailure) -> any APIExchange

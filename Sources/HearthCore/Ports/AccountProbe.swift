@@ -7,7 +7,7 @@ package protocol AccountProbe: Sendable {
 
 /// The result of a check.
 package struct Diagnosis: Hashable, Sendable {
-  /// The checks, in order. If a check of a server fails, Hearth skips the remaining checks of that server.
+  /// The checks, in order. If a server cannot be reached, Hearth skips the remaining checks of that server.
   package enum Check: String, Sendable, CaseIterable {
     /// Resolve the host name of the provider or its proxy.
     case providerName = "provider.name"
@@ -20,7 +20,7 @@ package struct Diagnosis: Hashable, Sendable {
     case token
     case apiName = "api.name"
     case apiConnection = "api.connection"
-    /// Check that the API accepts the token.
+    /// Check that the API does not reject the token.
     case apiAnswer = "api.answer"
     /// Check that the account's token file contains the token.
     case sink

@@ -18,7 +18,7 @@ package protocol BearerTokenProvider: Sendable {
 package enum BearerFailure: Error, Hashable, Sendable {
   /// The session is signed out, ended, locked or not loaded yet. Sending pauses until that changes.
   case noSession
-  /// A refresh is needed, but the provider is unavailable.
+  /// A refresh is needed, but it failed or did not return a new token.
   case unavailable(message: String, retryAfter: Duration?)
 }
 

@@ -12,18 +12,18 @@ package protocol CredentialStore: Sendable {
   /// Reserves disk space for the next version with a temporary file, unless another program has replaced `version`.
   func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
-  /// Replaces `version` on disk with the credential, atomically and durably (fsync of file and folder). Never replaces
-  /// an unreadable file.
+  /// Replaces `version` on disk with the credential, atomically and durably (fsync of file and folder). Sets aside a
+  /// file that cannot be parsed. Throws if the file cannot be read.
   func write(_ credential: Credential, over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
   /// Replaces the grant on disk with a record that the session has ended, and also records the end in accounts.json.
   /// Attempts both writes even if one fails. A later `read` repeats a write that failed.
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten)
 
-  /// Signs out: records the removal in accounts.json, then removes the credential. Throws if the file is inaccessible.
-  /// In that case, a later `read` removes the credential, unless the file then contains a different grant. If `revokes`
-  /// is true, that `read` also returns the removed credential. `fingerprint` identifies the signed-out access token, if
-  /// known.
+  /// Signs out: records the removal in accounts.json, then removes the credential. Throws `partly` if the file is
+  /// inaccessible. In that case, a later `read` removes the credential, unless the file then contains a different
+  /// grant. If `revokes` is true, that `read` also returns the removed credential. `fingerprint` identifies the
+  /// signed-out access token, if known.
   @discardableResult
   func remove(
     _ record: EndRecord, fingerprint: Fingerprint?, revokes: Bool
@@ -84,7 +84,8 @@ package struct RememberedAccount: Hashable, Sendable {
   package var barred: Fingerprint?
   /// The token of `TokenNote.rejected`.
   package var rejected: Fingerprint?
-  /// How much the clock was adjusted after the stored grant's times were recorded, or `nil` if unknown.
+  /// How much the clock has been adjusted since the stored grant got its times (zero after a reboot), or `nil` if
+  /// unknown.
   package var clockStep: ClockStep?
 
   package init(

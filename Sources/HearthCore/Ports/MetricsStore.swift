@@ -4,6 +4,6 @@ package protocol MetricsStore: Sendable {
   /// read, so that the caller does not replace them.
   func recall() async throws(AccessFailure) -> [MetricFamily]
 
-  /// Replaces the saved metrics durably. If this method throws, the saved metrics are unchanged.
+  /// Replaces the saved metrics durably. If this method throws, either the old or the new metrics are saved.
   func keep(_ families: [MetricFamily]) async throws(AccessFailure)
 }

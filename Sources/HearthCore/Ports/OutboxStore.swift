@@ -1,7 +1,7 @@
 /// Stores outbox items. When a call returns, its changes are durable. When it throws, it has changed nothing.
 ///
-/// Claims are separate from items. An item that is claimed but not sent still counts as pending, and cancelling or
-/// replacing it revokes the claim. An item is in flight from `begin(_:of:)` until it is settled.
+/// Claims are separate from items. An item that is claimed but not sent keeps its state, and cancelling or replacing it
+/// revokes the claim. An item is in flight from `begin(_:of:)` until it is settled.
 ///
 /// The store has its own clock (`OutboxExchange.time`), which may differ from the caller's. The caller therefore passes
 /// durations, except for times that a user has set (`notBefore`, `expiresAt`) or a server has confirmed.
@@ -13,8 +13,8 @@
 ///
 /// A call runs to completion even if its task is cancelled.
 package protocol OutboxStore: Sendable {
-  /// Registers the receiver of commits. The receiver is called for each commit, in order, before the call that made the
-  /// commit returns. Call `observe` once, before any other method.
+  /// Registers the receiver of commits. The receiver is called for each commit with changes, in order, before the call
+  /// that made the commit returns. Call `observe` once, before any other method.
   func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void)
 
   /// Recovers the store after a start, or while it is broken. If the database is damaged, moves it aside and creates a
@@ -60,9 +60,9 @@ package protocol OutboxStore: Sendable {
   ) async throws(OutboxStoreFailure) -> OutboxExchange
 
   /// Records that the item's request is about to be sent. The record survives the end of the process but not a power
-  /// loss, after which every claimed item counts as sent. Returns false if the claim is no longer valid or a newer item
-  /// has replaced this one. If this method returns false or throws, the caller must release the claim and must not send
-  /// the request.
+  /// loss, after which every claimed item counts as sent. Returns false if the claim no longer contains the item, or if
+  /// the item must not be sent again because a newer item has replaced it. If this method returns false or throws, the
+  /// caller must release the claim and must not send the request.
   func begin(_ number: Int64, of claim: Int64) throws(OutboxStoreFailure) -> Bool
 
   /// Sends the observer the counts that have changed since the last commit because requests were sent.
@@ -136,7 +136,7 @@ package protocol OutboxStore: Sendable {
   /// Saves whether the user has paused these accounts.
   func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure)
 
-  /// Sets the configured accounts for this run of the daemon. Unsent items of all other accounts appear as held
+  /// Sets the configured accounts for this run of the daemon. Undelivered items of all other accounts appear as held
   /// (`originNotConfigured`). Returns the accounts that the user has paused.
   func configure(_ accounts: Set<AccountName>) async throws(OutboxStoreFailure) -> Set<AccountName>
 }
@@ -149,9 +149,9 @@ package enum OutboxStoreFailure: Error, Hashable, Sendable, CustomStringConverti
   case keyConflict(at: Int)
   case unknownItem
   case invalidState(OutboxRefusal)
-  /// The disk is full or has failed. A later call may succeed. The value is a sentence.
+  /// The store is unavailable, for example because the disk is full. Later calls may succeed. The value is a sentence.
   case unavailable(String)
-  /// The database is damaged. `recover()` moves it aside. The value is a sentence.
+  /// The database is damaged, or its file was removed or replaced. Call `recover()`. The value is a sentence.
   case broken(String)
 
   package var description: String {
@@ -186,7 +186,7 @@ package struct OutboxPruning: Hashable, Sendable {
   /// The time at which the next finished item becomes too old, or `nil` if there are no finished items. It may be in
   /// the past.
   package var nextAt: Timestamp?
-  /// Whether the files still contain the content of removed items, because the disk is too full to wipe it.
+  /// Whether the files may still contain removed content, for example because the disk is too full to wipe it.
   package var leavesContent = false
 
   package init(isMore: Bool, nextAt: Timestamp?) { (self.isMore, self.nextAt) = (isMore, nextAt) }
@@ -258,7 +258,7 @@ package struct OutboxCommit: Hashable, Sendable {
   package var stats: [AccountName: OutboxStats] = [:]
   /// Whether `stats` contains all accounts that have items.
   package var isOfAll = false
-  /// For each account, the kinds of new items that can be claimed, now or when they become due.
+  /// For each account, the kinds of items that were added or may have become ready to be claimed.
   package var ready: [AccountName: OutboxKinds] = [:]
 
   package init() {}

@@ -13,8 +13,8 @@ package protocol SinkFiles: Sendable {
   func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark
 
   /// Fills the file from `begin` and moves it to the sink's path, replacing the file that an earlier `put` created
-  /// there. Does not follow or replace links or other programs' files. The file has the right mode and owner before it
-  /// has any content.
+  /// there. Does not follow links, and does not replace links or other programs' files. The file has the right mode and
+  /// owner before it has any content.
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 
   /// Removes the regular file at `path` and the remains of an interrupted `put`, if there are any. Leaves other kinds
@@ -44,6 +44,6 @@ package protocol SinkRecord: Sendable {
   /// Returns the saved record, or an empty record if nothing was saved.
   func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]]
 
-  /// Replaces the saved record durably. If this method throws, the saved record is unchanged.
+  /// Replaces the saved record durably. If this method throws, either the old or the new record is saved.
   func keep(_ claims: [SinkTarget: [SinkMark]]) async throws(AccessFailure)
 }

@@ -92,7 +92,7 @@ package enum RefreshFailure: Error, Hashable, Sendable {
   /// The provider is unavailable, or an intermediary responded instead (408, 429, 5xx, a web page). The request can be
   /// retried after `retryAfter`.
   case unavailable(message: String, retryAfter: Duration?)
-  /// The request was sent, but no response arrived. The provider may have rotated the token anyway.
+  /// The request was sent, but no complete response arrived. The provider may have rotated the token anyway.
   case unanswered(message: String)
   /// The provider has permanently rejected the refresh token (`invalid_grant` or a similar error).
   case rejected(Rejection, message: String)

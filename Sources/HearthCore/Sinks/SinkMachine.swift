@@ -56,7 +56,7 @@ package struct SinkMachine: Hashable, Sendable {
   private var goal: Goal
   private var held = Held.unknown
   private var step: Step?
-  /// Whether the current operation began before the configuration was read.
+  /// Whether the current operation began before the configuration was last loaded.
   private var isStale = false
   private var putting = SinkRetry()
   private var removing = SinkRetry()

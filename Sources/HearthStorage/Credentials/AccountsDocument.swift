@@ -56,7 +56,7 @@ extension KnownAccount: Codable {
     try fields.encodeIfPresent(clock.map(ClockDocument.init), forKey: .clock)
     if lockedByUser { try fields.encode(true, forKey: .lockedByUser) }
     try fields.encodeIfPresent(end.map(EndDocument.init), forKey: .end)
-    // Store the detail only here, because the contract fixes the fields of the credential file.
+    // Store the detail only here, because other programs read the credential file, whose fields are documented.
     try fields.encodeIfPresent(end?.detail, forKey: .endDetail)
     try fields.encodeIfPresent(removal, forKey: .removal)
     try fields.encodeIfPresent(barred, forKey: .barred)

@@ -25,7 +25,7 @@ package actor AccountsFile {
     bootID.isEmpty ? nil : GrantClock(of: grant, after: known, boot: bootID, at: clock.moment())
   }
 
-  /// Returns how far the clock has been stepped since the grant's times were set.
+  /// Returns how far the clock has been stepped since the grant's times were set, or zero after a reboot.
   nonisolated func step(since known: GrantClock) -> ClockStep {
     known.step(to: clock.moment().stepped, boot: bootID)
   }
@@ -37,7 +37,7 @@ package actor AccountsFile {
     }
   }
 
-  /// Replaces what is known about an account. On return, the change is durable. On error, nothing has changed.
+  /// Replaces what is known about an account. On return, the change is durable. On error, the old value stays in use.
   package func update(_ account: AccountName, to known: KnownAccount) async throws(AccessFailure) {
     try await mutex.withLock { () async throws(AccessFailure) in
       var accounts = try await loaded()

@@ -6,8 +6,7 @@ struct AtomicFile: Sendable {
   let path: String
   let files: any FileSystem
 
-  /// The path for the file's next version. The path is always the same, so that the next run finds a file left by a
-  /// crash.
+  /// The path of the temporary file. It never changes, so that the next run finds a temporary file left by a crash.
   var temporaryPath: String {
     let (folder, name) = path.splitAtLastSlash
     return "\(folder)/.\(name).new"
@@ -83,7 +82,7 @@ struct AtomicFile: Sendable {
 }
 
 extension String {
-  /// The folder ("" for the root) and name in an absolute path.
+  /// The folder and name in a path. The folder is "" for the root, and "." if the path has no slash.
   var splitAtLastSlash: (folder: String, name: String) {
     guard let slash = lastIndex(of: "/") else { return (".", self) }
     return (String(self[..<slash]), String(self[index(after: slash)...]))

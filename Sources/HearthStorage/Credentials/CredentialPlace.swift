@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The location of an account's credential file and its marker, with links already followed.
+/// The paths of an account's credential file, its folder and its marker.
 struct CredentialPlace: Hashable, Sendable {
   let file: String
   let folder: String
@@ -38,7 +38,7 @@ struct CredentialPlace: Hashable, Sendable {
     Array("\(identifier)\n\(isLocked ? lockMark + "\n" : "")".utf8)
   }
 
-  /// Returns whether the marker says that the user has locked the account. Returns false if the marker is unreadable.
+  /// Returns whether the marker says that the user has locked the account. Returns false if the marker cannot be read.
   func marksLock(_ files: any FileSystem) async -> Bool {
     let bytes = try? await files.read(marker, limit: 1024, followsLink: false).bytes
     return bytes?.split(separator: UInt8(ascii: "\n")).dropFirst().contains { $0.elementsEqual(Self.lockMark.utf8) }

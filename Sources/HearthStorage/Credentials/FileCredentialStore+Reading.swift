@@ -166,7 +166,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns the identifier in the marker. Creates the marker if it is missing.
+  /// Returns the identifier in the marker. Creates the marker if it is missing or has no valid identifier.
   private func identifier(of place: CredentialPlace, _ known: KnownAccount) async -> String {
     do {
       if case .present(let found?) = try await place.readMarker(files) {

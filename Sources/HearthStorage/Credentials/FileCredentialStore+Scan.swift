@@ -39,7 +39,7 @@ extension FileCredentialStore {
     return CredentialScan(place: place, known: known, outcome: .nothing(missing))
   }
 
-  /// Returns the configured path, or its target if the path is a link.
+  /// Returns the place of the credential. Only a configured path can be a link, which is followed.
   func resolvePlace() async throws(AccessFailure) -> CredentialPlace {
     isConfiguredPath ? try await resolve(path) : CredentialPlace(file: path, account: account)
   }
@@ -106,7 +106,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Rereads the file until it is unchanged for half a second, because another program may be writing it in place.
+  /// Rereads the file until it has not changed for half a second, because another program may be writing it in place.
   private func readUnchanging(_ place: CredentialPlace, _ first: FileContents) async throws(FileError) -> FileContents {
     var contents = first
     for _ in 0..<20 {

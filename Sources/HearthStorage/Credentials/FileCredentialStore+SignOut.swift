@@ -37,9 +37,9 @@ extension FileCredentialStore {
     }
   }
 
-  /// Removes the credential file, its earlier versions that were set aside, its place in accounts.json, and its marker.
-  /// The steps are ordered so that a crash never makes the credential look lost. Throws `nowhere` if the file was not
-  /// removed.
+  /// Removes the account's credentials, including former and set-aside files, its place in accounts.json, and its
+  /// marker. The steps are ordered so that a crash never makes the credential look lost. Throws `nowhere` if the file
+  /// was not removed.
   private func carryOutRemoval(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
     let (place, credential): (CredentialPlace, Credential?)
     do throws(AccessFailure) { (place, credential) = try await removeCurrent(known) } catch { throw .nowhere(error) }
@@ -115,8 +115,8 @@ extension FileCredentialStore {
     return (rest, removed)
   }
 
-  /// Returns whether the file contains the credential that Hearth last stored there. A sealed credential always counts,
-  /// because only Hearth seals credentials.
+  /// Returns whether the file was Hearth's: it is sealed, which only Hearth does, or records an end, or contains the
+  /// grant that Hearth last saw there. If that grant is unknown, any grant counts.
   private func isFormerCredential(_ former: KnownAccount.FormerPlace, in contents: FileContents) -> Bool {
     guard case .file(let file) = parse(contents) else { return false }
     guard case .grant(let grant) = file.body, let fingerprint = former.fingerprint else { return true }

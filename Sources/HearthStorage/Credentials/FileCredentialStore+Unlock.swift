@@ -32,7 +32,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Creates the key for the file's first sealed version.
+  /// Derives the key that will seal the credential's next version.
   private func setPassphrase(_ passphrase: Secret) async throws(UnlockFailure) {
     guard protection == .passphrase else { throw .notSealed }
     guard !passphrase.isEmpty else { throw .wrongPassphrase }

@@ -102,7 +102,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Replaces the ended grant in the file with the end of the session, after a crash or a failure prevented this
+  /// Replaces the ended grant in the file with the end of the session. Called if a crash or a failure prevented this
   /// earlier.
   func finishEnd(_ record: EndRecord, _ scan: CredentialScan, _ header: CredentialFile.Header) async {
     do throws(AccessFailure) {
@@ -133,7 +133,7 @@ extension FileCredentialStore {
       metadata: ["HEARTH_EVENT": "\(EventName.credentialSetAside.rawValue)", "HEARTH_ERROR": "\(why)"])
   }
 
-  /// Scans the file and makes sure that a sealed grant in it can be opened.
+  /// Scans the file. Throws if a sealed grant cannot be opened now. A damaged one counts as a corrupt file.
   private func scanForWriting(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
     let scan = try await self.scan(ignoringSignedOut: ignoringSignedOut)
     guard case .file(let file) = scan.outcome, case .sealed = file.body else { return scan }

@@ -10,7 +10,7 @@ package actor FileCredentialStore: CredentialStore {
   }
 
   static let sizeLimit = 1 << 20
-  /// How long a file must be unchanged before Hearth reads it, if another program writes it in place.
+  /// How long a file must be unchanged before Hearth uses it, if another program writes it in place.
   static let stillness = Duration.milliseconds(500)
 
   let account: AccountName
@@ -52,7 +52,7 @@ package actor FileCredentialStore: CredentialStore {
     self.watch = watch
     self.clock = clock
     var logger = logger
-    // The first key is for people, and the second is for the journal.
+    // The first key is for people, and the second is for queries of the journal.
     logger[metadataKey: "account"] = "\(account)"
     logger[metadataKey: "HEARTH_ACCOUNT"] = "\(account)"
     self.logger = logger

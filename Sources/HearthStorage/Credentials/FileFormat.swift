@@ -1,14 +1,14 @@
 import FoundationEssentials
 import HearthCore
 
-/// The reason why the contents of a file cannot be used. The strings are human-readable and never quote the file.
+/// The reason why a file's contents cannot be used. The strings are human-readable and never quote the file's values.
 enum FileFormatError: Error, Hashable {
   case corrupt(String)
   /// A newer version of Hearth wrote the file.
   case tooNew(version: Int)
 }
 
-/// The format of credential files, accounts.json and pending revocations: a JSON object with a `version` of the format.
+/// The format of credential files, accounts.json and pending revocations: a JSON object with the format's `version`.
 enum FileFormat {
   private struct Version: Decodable {
     let version: Int

@@ -30,7 +30,7 @@ package struct KnownAccount: Hashable, Sendable {
   package var subject: Subject?
   /// The fingerprint of the access token that was last seen or stored.
   package var fingerprint: Fingerprint?
-  /// The clock that was used for that grant's times.
+  /// The state of the clock when that grant got its times.
   package var clock: GrantClock?
   package var end: EndRecord?
   package var lockedByUser = false

@@ -2,8 +2,8 @@ import Crypto
 import Glibc
 import Synchronization
 
-/// A 256-bit key in a separate memory page. The page is locked (mlock), excluded from core dumps, cleared in forked
-/// processes, and overwritten when the key is wiped or released.
+/// A 256-bit key in a separate memory page. The page is locked (mlock) if possible, excluded from core dumps, cleared
+/// in forked processes, and overwritten when the key is wiped or released.
 final class SealingKey: Sendable {
   static let byteCount = 32
 

@@ -1,7 +1,8 @@
 internal import HearthCore
 internal import Synchronization
 
-/// The items that are claimed for sending, and which of them are being sent. Kept only in memory.
+/// The claimed items, and which of their requests may have been sent. Exists only in memory. The `claims` table and
+/// `SentMarks` contain what `OutboxTransaction.recover` needs after a crash.
 ///
 /// Only the outbox's writer creates, cuts and ends claims, in transactions that can be undone. `begin` can be called on
 /// any thread at any time.
@@ -23,7 +24,7 @@ final class ClaimTable: Sendable {
     let lane: Name?
     /// The time of the claim, on a clock that is never adjusted (`Clock.steadyNow`).
     let madeAt: Timestamp
-    /// The items that are not settled, in order.
+    /// The items that have not been settled, by position.
     var items: [Item]
     /// The claim's slot in the file of sent marks.
     fileprivate(set) var slot = 0
@@ -37,7 +38,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// The effect of revoking an item on its claim.
+  /// How revoking an item affected its claim.
   enum Revocation {
     case wasFree
     /// The item's request may have been sent, so the item must not change.
@@ -54,13 +55,13 @@ final class ClaimTable: Sendable {
 
   fileprivate struct State: ~Copyable {
     var marks: SentMarks
-    /// Whether new claims are allowed. New claims must wait while an earlier process's claims may still need their
-    /// marks.
+    /// Whether new claims are allowed. They must not overwrite the marks of earlier claims before these claims have
+    /// ended.
     var isOpen = false
     var claims: [Int64: Claim] = [:]
     var epochs: [Int64: Int64] = [:]
     var lanes: [LaneKey: Int] = [:]
-    /// The numbers of claimed items whose requests may have been sent, by owner and state.
+    /// How many claimed items may have been sent, by owner and state.
     var begun: [Int64: Counts] = [:]
     /// Owners whose begun items have changed since their counts were last published.
     var changed: Set<Int64> = []
@@ -75,7 +76,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// The numbers of claimed items whose requests may have been sent, by state.
+  /// How many claimed items may have been sent, by state.
   struct Counts: Hashable {
     var pending = 0
     var waiting = 0
@@ -95,16 +96,15 @@ final class ClaimTable: Sendable {
 
   // MARK: - Sending
 
-  /// Records that the item's request is sent at `now` (`Clock.steadyNow`). Returns false if the claim is no longer
-  /// valid or the request must not be sent. Throws if the mark cannot be written.
+  /// Records that the item's request is about to be sent. `now` is a `Clock.steadyNow()`. Returns false if the claim no
+  /// longer contains the item or the request must not be sent. Throws if the mark cannot be written.
   func begin(_ number: Int64, of epoch: Int64, at now: Timestamp) throws(OutboxStoreFailure) -> Bool {
     try state.withLock { state throws(OutboxStoreFailure) in
       guard let claim = state.claims[epoch], let index = claim.items.firstIndex(where: { $0.number == number }) else {
         return false
       }
       let item = claim.items[index]
-      // The API answered the first request with 401, and a newer item has replaced this one since, so there is no
-      // retry.
+      // An item is sent again only after a 401, and not if a newer item has replaced it since.
       guard !item.hasBegun || !item.isOutdated else { return false }
       // The claim's mark records only the last item sent, so an item must not be sent after a later one.
       guard claim.items[(index + 1)...].allSatisfy({ !$0.hasBegun }) else { return false }
@@ -160,12 +160,12 @@ final class ClaimTable: Sendable {
 
   func marks() -> [Int64: SentMarks.Mark]? { state.withLock { $0.marks.read() } }
 
-  /// Allows new claims. Call this once no claim of an earlier process is left.
+  /// Allows new claims. Call this once all earlier claims in the database have ended.
   func openForClaims() { state.withLock { $0.isOpen = true } }
 
   // MARK: - Changes by the writer
 
-  /// Returns whether another claim is possible. Each claim needs a slot for its mark, which takes space on the disk.
+  /// Returns whether another claim is possible. If necessary, allocates disk space for more marks.
   func hasRoom() -> Bool {
     state.withLock { state in
       guard state.isOpen else { return false }
@@ -230,7 +230,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Records that a claimed item is outdated, so that it is not sent again if it has begun.
+  /// Records that a newer item has replaced a claimed item, so that the claimed item is not sent again if it has begun.
   func outdate(_ number: Int64) {
     state.withLock { state in
       guard let (held, index) = state.find(number) else { return }
@@ -240,7 +240,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Moves a claim to another owner. The claim keeps only items that have begun. Returns the claim as it was before.
+  /// Moves a claim to another owner, with only the items that have begun. Returns the claim as it was before.
   func move(_ epoch: Int64, to owner: Int64) -> Claim? {
     state.withLock { state in
       guard let before = state.claims[epoch] else { return nil }
@@ -314,7 +314,7 @@ extension ClaimTable.State {
     if item.hasBegun { count(item, -1, of: owner) }
   }
 
-  /// Saves a claim as it was before the transaction or savepoint.
+  /// Saves a claim for `undo`, unless it has been saved since the last `open`.
   private mutating func note(_ epoch: Int64) {
     guard let last = before.indices.last, before[last].index(forKey: epoch) == nil else { return }
     before[last].updateValue(claims[epoch], forKey: epoch)

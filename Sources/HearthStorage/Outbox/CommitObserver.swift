@@ -1,7 +1,7 @@
 internal import HearthCore
 internal import Synchronization
 
-/// The receiver of all commits. Can be set before or after the database is opened.
+/// The receiver of all commits that are not empty. It can be set before or after the database is opened.
 final class CommitObserver: Sendable {
   private let receive = Mutex<(@Sendable (OutboxCommit) -> Void)?>(nil)
 

@@ -31,8 +31,8 @@ final class DiskReserve: Sendable {
 
   var isAllocated: Bool { allocated.withLock { $0 > 0 } }
 
-  /// Allocates space for `bytes`, in multiples of `size`. Returns false and changes nothing if the disk is full or the
-  /// file cannot be opened.
+  /// Changes the reserve's size to `bytes`, rounded up to a positive multiple of `size`. Returns false and changes
+  /// nothing if there is not enough space or the file cannot be opened.
   func allocate(_ bytes: Int = 0) -> Bool {
     let wanted = max(bytes + size - 1, size) / size * size
     return allocated.withLock { allocated in
@@ -49,7 +49,7 @@ final class DiskReserve: Sendable {
     }
   }
 
-  /// Returns the reason why the outbox does not accept items while the reserve cannot be allocated.
+  /// Returns the failure to report while the reserve cannot be allocated.
   func failure(of file: OutboxFile) -> OutboxStoreFailure {
     guard let obstacle = obstacle.withLock(\.self) else { return .full(file) }
     return .unavailable("The outbox accepts no items, because its reserve file \(path) \(obstacle).")

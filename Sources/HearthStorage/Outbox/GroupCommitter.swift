@@ -59,7 +59,7 @@ final class GroupCommitter: Sendable {
   let claims: ClaimTable
   private let observer: CommitObserver
   private let clock: any Clock
-  /// The clock's steps at the time the database was opened.
+  /// The boot and the clock's steps when the database was opened.
   private let opened: FollowedClock
   private let committed = Mutex(0)
   /// Whether free pages may contain content that could not be wiped for lack of space. Initially true, because an
@@ -72,7 +72,7 @@ final class GroupCommitter: Sendable {
   var commits: Int { committed.withLock { $0 } }
 
   /// Opens the outbox's database, and allocates its reserve if the disk has room. New claims have epochs after
-  /// `lastEpoch`. `paused` lists accounts whose pause the database may not contain.
+  /// `lastEpoch`. Also pauses the accounts in `paused`, because a new database does not know that they are paused.
   init(
     _ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver, clock: any Clock, after lastEpoch: Int64,
     pausing paused: Set<AccountName>
@@ -96,7 +96,7 @@ final class GroupCommitter: Sendable {
       })
     logIdentity = file.logIdentity
     claims = ClaimTable(try SentMarks.open(file.sentMarks, bootID: file.bootID))
-    // If an earlier process has left claims, `recover` must first read their marks and end them.
+    // If an earlier process or connection has left claims, `recover` must first read their marks and end them.
     let hasClaims = try database.writeWithoutTransaction { db in
       try db.firstRow(OutboxQueries.everyClaim) { _ in true } ?? false
     }
@@ -190,14 +190,14 @@ final class GroupCommitter: Sendable {
     }
   }
 
-  /// Copies the log into the database and truncates the log. Without the reserve, this happens after each commit, so
-  /// that the log never outgrows the space that the database has for it. It also happens when the log has become large,
-  /// and after content was removed, so that no removed content stays in the log.
+  /// Copies the log into the database and truncates the log. While the reserve is not allocated, this happens after
+  /// each change, so that the database always has room for the log's pages. It also happens when the log has become
+  /// large, and after content was removed, because the log may still contain this content.
   private func emptyLog(_ db: Database) {
     _ = try? db.checkpoint(.truncate)
   }
 
-  /// Gives free pages back to the disk, but keeps some for the next items unless free pages may contain removed
+  /// Releases free pages to the file system, but keeps some for the next items unless free pages may contain removed
   /// content. Limits the number of pages, because each freed page can cause four page writes to the log, and the log
   /// must not outgrow the reserve. Returns whether there is more to do.
   func vacuum(in transaction: OutboxTransaction) throws -> Bool {
@@ -253,7 +253,7 @@ final class GroupCommitter: Sendable {
     return (completions, transaction.effects.leavesContentInLog)
   }
 
-  /// Takes ownership of the counters, so that they can be changed in place.
+  /// Moves the counters out of their mutex, so that changes need no copy, or reads them from the database.
   private func takeCounters(_ db: Database) throws -> OutboxCounters {
     let known = counters.withLock { counters in
       defer { counters = nil }

@@ -2,15 +2,15 @@ internal import GRDB
 internal import Glibc
 package import HearthCore
 
-/// Checks an outbox for damage. A full check runs for `hearthd --check-outbox`, and when the outbox is opened after
-/// damage was found in it. A quick check runs each time the outbox is opened.
+/// Checks an outbox for damage. A full check runs for `hearthd --check-outbox`, and the next time the outbox is opened
+/// after damage was found in it. A quick check runs each time the outbox is opened.
 package enum OutboxCheck {
-  /// Returns a sentence for each problem in the outbox. The daemon must not be running.
+  /// Describes each problem in the outbox. No process may have the outbox open.
   package static func problems(at path: String) throws(OutboxStoreFailure) -> [String] {
     // SQLite would create a missing file, so check for the file first.
     guard access(path, F_OK) == 0 else { return [] }
     let file = OutboxFile(path)
-    // This check must come first, because opening the database removes its log.
+    // This check must come first, because SQLite discards the log of an empty database when it opens the database.
     guard !file.isEmptied else {
       return ["The outbox \(path) is empty although items had been written to it. They are lost."]
     }
@@ -111,7 +111,8 @@ package enum OutboxCheck {
     }
   }
 
-  /// Checks that the heads are exactly the first active item of each unclaimed lane and all unclaimed unordered items.
+  /// Checks that the heads are exactly the first active item of each unclaimed lane and each unclaimed active unordered
+  /// item, except for items that are held in place.
   private static func lanes(_ db: Database) throws -> [String] {
     let wrong = try String.fetchAll(
       db,

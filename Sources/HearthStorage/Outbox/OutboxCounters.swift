@@ -1,8 +1,8 @@
 internal import GRDB
 internal import HearthCore
 
-/// The owners of items, with the number of each owner's items. These counts change in the same transactions as the
-/// items, so that no query has to count rows.
+/// The owners of items, with their item counts. An owner is an account and one of its users. The counts change in the
+/// same transactions as the items, so that no query has to count rows.
 struct OutboxCounters: Sendable {
   struct Key: Hashable {
     let account: AccountName
@@ -17,7 +17,7 @@ struct OutboxCounters: Sendable {
     /// The number of items in each state, indexed by the state's number.
     var counts: [Int]
     var bytes: Int
-    /// The creation time of the oldest undelivered item. The outer optional is `nil` if it must be looked up again.
+    /// The creation time of the oldest undelivered item. The outer optional is `nil` if it has to be looked up again.
     var oldestPendingAt: Timestamp??
 
     subscript(state: OutboxItem.State) -> Int { counts[state.number] }
@@ -123,8 +123,7 @@ struct OutboxCounters: Sendable {
     isPlaceChanged = true
   }
 
-  /// Called when the outbox is opened. A schedule from another boot then follows this boot's clock, because the clock's
-  /// steps in the meantime are unknown.
+  /// Makes a schedule from another boot follow this boot's clock, because the clock's steps in between are unknown.
   mutating func opened(by clock: FollowedClock) {
     if followed?.boot != clock.boot { followed = clock }
   }
@@ -195,7 +194,7 @@ struct OutboxCounters: Sendable {
     ids[Key(account: account, subject: subject)] = owner
   }
 
-  /// Writes the owners and the last position if they changed in this transaction.
+  /// Writes the owners, the last position and the schedule's clock if they changed in this transaction.
   mutating func write(to db: Database) throws {
     for id in changed {
       guard let owner = owners[id] else { continue }

@@ -23,7 +23,7 @@ struct OutboxFile: Sendable {
   private var checkMark: String { path + "-suspect" }
 
   /// Whether the database file is empty but has been written before. SQLite would consider it new and discard its log.
-  /// A database that was never written has no other files next to it.
+  /// A database that was never written has no marks and no log next to it.
   var isEmptied: Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else { return false }
@@ -130,9 +130,9 @@ struct OutboxFile: Sendable {
   }
 
   enum Wiping: String {
-    /// Overwrites the content of delivered and cancelled items with zeros, even if this needs additional writes.
+    /// Overwrites deleted content with zeros, even if this needs additional writes.
     case always = "ON"
-    /// Overwrites the content only if this needs no space in the log.
+    /// Overwrites deleted content only if this needs no additional writes.
     case whereFree = "FAST"
   }
 
@@ -162,7 +162,7 @@ struct OutboxFile: Sendable {
     return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)) ?? false
   }
 
-  /// Moves the database and its other files to a new name in the same folder, and returns the new path.
+  /// Renames the database, its log and its marks within their folder, and returns the database's new path.
   func setAside(at now: Timestamp) throws(OutboxStoreFailure) -> String {
     let place = "\(path).broken-\(now.milliseconds)"
     for suffix in ["-wal", "-shm", "-sent", ""] where access(path + suffix, F_OK) == 0 {

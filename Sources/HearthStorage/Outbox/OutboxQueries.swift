@@ -1,4 +1,4 @@
-/// The SQL statements that the outbox runs on its items. All except `every` use an index.
+/// The SQL statements that the outbox runs. All statements that search for items use an index, except `every`.
 enum OutboxQueries {
   private static let columns = """
     n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
@@ -20,7 +20,7 @@ enum OutboxQueries {
   static let pause = "INSERT OR IGNORE INTO pauses VALUES (?)"
   static let setKey = "UPDATE items SET idempotency_key = ?, digest = NULL WHERE n = ?"
   static let setChecksum = "UPDATE contents SET checksum = ? WHERE item = ?"
-  /// Clears an item's key if its new owner (the second parameter) already has an item with the same key.
+  /// Stops detecting an item's duplicates if its new owner (`?2`) already has an item with the same key.
   static let cedeKey = """
     UPDATE items SET digest = NULL WHERE n = ?1 AND digest IS NOT NULL AND EXISTS (
       SELECT 1 FROM items AS others
@@ -58,7 +58,7 @@ enum OutboxQueries {
     SELECT \(columns) FROM items WHERE owner = ? AND lane = ? AND state = 0 AND position > ? AND position < ?
     ORDER BY position LIMIT ?
     """
-  /// The active items between two positions of a claimed lane.
+  /// The items in one state between two positions of a lane.
   static let window = """
     SELECT \(columns) FROM items WHERE owner = ? AND lane = ? AND state = ? AND position >= ? AND position <= ?
     ORDER BY position
@@ -109,8 +109,8 @@ enum OutboxQueries {
     UPDATE items SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE n IN (SELECT head FROM claims) AND due_at > 0 AND (not_before IS NULL OR not_before < due_at)
     """
-  /// Lets items be sent immediately if they wait for their origin rather than for a time. Their `due_at` only orders
-  /// them, and may be in the future if the clock was set back.
+  /// Makes items due whose last request could not reach the server. Their `due_at`, the time of that request, only
+  /// orders them, and is in the future if the clock was set back since.
   static let free = """
     UPDATE items INDEXED BY items_retrying SET due_at = 0
     WHERE owner = ? AND origin = ? AND \(isRetrying) AND due_at > ? AND next_attempt_at > due_at
@@ -119,7 +119,7 @@ enum OutboxQueries {
     UPDATE items INDEXED BY items_retrying SET due_at = ?1, next_attempt_at = ?1
     WHERE owner = ?2 AND origin = ?3 AND \(isRetrying) AND due_at > ?1
     """
-  /// Shifts the times of requests whose result is unknown.
+  /// Shifts the times since which results have been unknown.
   static let shiftUnknown = """
     UPDATE items INDEXED BY items_unknown SET unknown_since = max(unknown_since + ?1, 1)
     WHERE unknown_since IS NOT NULL AND state < 3

@@ -2,8 +2,8 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// Ends the previous process's claims, so that their items can be claimed again. Items whose requests may have been
-  /// sent become pending with an unknown result.
+  /// Ends all earlier claims, so that their items can be claimed again. Items whose requests may have been sent become
+  /// pending with an unknown result.
   func recover() throws {
     let marks = claims.marks()
     claims.endAll()
@@ -46,7 +46,7 @@ extension OutboxTransaction {
     if let owner = counters.owners[owner], owner.undelivered > 0 { becameReady(owner.id, .all) }
   }
 
-  /// Returns the claim's items that are not settled.
+  /// Returns the claim's items that have not been settled.
   private func items(of claim: StoredClaim) throws -> [StoredItem] {
     guard let lane = claim.lane else {
       return try rows(OutboxQueries.byNumber, [claim.head]).filter(\.state.isActive)
@@ -213,7 +213,7 @@ extension OutboxTransaction {
 
   func prune(keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?) throws -> OutboxPruning {
     var left = limit
-    // The log still contains the content of recent deliveries, even if there is nothing to remove now.
+    // The log may still contain the content of recent deliveries, even if there is nothing to remove now.
     effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
       // Use the local time. A server's clock may be behind, and times clamped to it would seem too old to the next
@@ -236,7 +236,7 @@ extension OutboxTransaction {
     return OutboxPruning(isMore: left <= 0, nextAt: try nextPrune(keeping: settings))
   }
 
-  /// Gives up to `pages` free pages back to the disk. Returns whether more than `kept` free pages are left.
+  /// Releases at most `pages` free pages to the file system. Returns whether more than `kept` free pages are left.
   func vacuum(_ pages: Int, keeping kept: Int) throws -> Bool {
     let surplus = (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0) - kept
     guard surplus > 0 else { return false }

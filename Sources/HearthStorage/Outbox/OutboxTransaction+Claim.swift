@@ -9,7 +9,7 @@ extension OutboxTransaction {
     let now: Timestamp
     var claimed = OutboxExchange.Claimed()
 
-    /// Schedules another demand, because nothing reports when there is room for the remaining items.
+    /// Schedules another demand in a second, because nothing reports when there is room for the remaining items.
     mutating func returns() {
       claimed.nextDueAt = min(claimed.nextDueAt ?? .distantFuture, now + .seconds(1))
     }
@@ -262,7 +262,7 @@ extension OutboxTransaction {
     case unsendable(OutboxItem.Reason, error: String)
   }
 
-  /// Reads an item's request as it was enqueued.
+  /// Reads an item's request and verifies its checksum.
   func content(of item: StoredItem) throws -> Content {
     let stored = try db.firstRow(OutboxQueries.content, [item.number]) {
       (headers: StoredHeaders.decode(try $0.name(0)), body: try $0.blob(1) ?? [], checksum: try $0.integer(2))

@@ -59,7 +59,7 @@ extension OutboxTransaction {
     if item.isHead { becameReady(item.owner, .unordered) }
   }
 
-  /// Returns the next expiry among the items whose requests were not sent.
+  /// Returns the next expiry of an active item that is not in flight.
   func nextExpiry() throws -> Timestamp? {
     try db.firstRow(OutboxQueries.expiring) { row in
       claims.isBegun(try row.number(0)) ? nil : Timestamp(milliseconds: try row.number(1))

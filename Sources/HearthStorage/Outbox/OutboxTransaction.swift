@@ -19,11 +19,11 @@ final class OutboxTransaction {
     var changes: [OutboxCommit.Change] = []
     /// The owners whose counts have changed.
     var touched: Set<Int64> = []
-    /// The owners of items that became heads, with the kinds of the items.
+    /// The owners of items that may have become ready to be claimed, with the kinds of the items.
     var ready: [Int64: OutboxKinds] = [:]
     /// Whether the log still contains removed content and must be emptied.
     var leavesContentInLog = false
-    /// Whether the counts cover all accounts. If so, any other account has no items.
+    /// Whether the commit contains the counts of all accounts that have items (`OutboxCommit.isOfAll`).
     var isOfAll = false
   }
 
@@ -87,7 +87,7 @@ final class OutboxTransaction {
     return commit
   }
 
-  /// Returns the time since `earlier`, regardless of clock changes.
+  /// Returns the time that has passed since `earlier`, excluding clock steps.
   func age(of earlier: (now: Timestamp, stepped: Duration)) -> Duration {
     now - earlier.now - (moment.stepped - earlier.stepped)
   }
@@ -121,7 +121,7 @@ final class OutboxTransaction {
     try db.cachedStatement(sql: sql).execute(arguments: arguments)
   }
 
-  /// Writes a row back and updates the counters and the content for its new state.
+  /// Writes an item's row and updates its owner's counts. Deletes the content if the new state does not keep it.
   func write(_ item: StoredItem, was old: OutboxItem.State) throws {
     let progress = item.progress
     try execute(
@@ -142,14 +142,14 @@ final class OutboxTransaction {
     }
   }
 
-  /// Writes a row back and reports the change to observers.
+  /// Writes an item's row and reports the change to observers.
   func publish(_ item: StoredItem, was old: OutboxItem.State) throws {
     try write(item, was: old)
     effects.changes.append(.changed(try shown(item)))
   }
 
-  /// Returns the item as clients see it: in flight once its request has begun, and held if it belongs to another user
-  /// or its account is not configured.
+  /// Returns the item as clients see it: in flight once its request may have been sent. An active item that is not in
+  /// flight is held if it belongs to another user or its account is not configured.
   func shown(_ item: StoredItem) throws -> OutboxItem {
     try shown(item, hasBegun: item.state.isActive && claims.isBegun(item.number))
   }
@@ -188,8 +188,8 @@ final class OutboxTransaction {
     return try number(OutboxQueries.activeInLane, [owner, lane]) != nil
   }
 
-  /// Makes the first active item of a lane its head, unless the lane is claimed or the item is held in place. If
-  /// `isDemanded` is true, does not report the head as ready, because the demand being met reports this itself.
+  /// Makes the first active item of a lane its head, unless the lane is claimed or the item is held in place. Reports
+  /// the head as ready. Pass `isDemanded` while meeting a demand, which reports the head itself (`Claimed.moved`).
   func promote(_ owner: Int64, _ lane: Name, isDemanded: Bool = false) throws {
     guard !claims.isClaimed(owner, lane), let first = try first(owner, lane), !first.isHead, !first.isHeld
     else { return }
@@ -201,7 +201,7 @@ final class OutboxTransaction {
     effects.ready[owner, default: []].formUnion(kinds)
   }
 
-  /// Ends a claim. Its items that are not settled become available again.
+  /// Ends a claim, so that its unsettled items can be claimed again.
   func end(_ epoch: Int64) throws {
     guard let claim = claims.end(epoch) else { return }
     try ended(claim)

@@ -98,7 +98,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     pausing paused: Set<AccountName>
   ) throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
     var setAside: String?
-    // This check must come first, because opening the database removes its log.
+    // This check must come first, because SQLite discards the log of an empty database when it opens the database.
     if file.isEmptied { setAside = try file.setAside(at: clock.now()) }
     try file.refuseUnfit()
     if file.needsCheck {
@@ -167,7 +167,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     if case .closed(.broken, _) = connection.withLock({ $0 }) { true } else { false }
   }
 
-  /// The number of transactions so far, which is smaller than the number of calls if callers run concurrently.
+  /// The number of transactions since the outbox was opened. Concurrent calls can share a transaction.
   package var commits: Int { (try? committer.commits) ?? 0 }
 
   /// For tests: the number of requests that wait for the next transaction.
@@ -288,8 +288,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     return pruning
   }
 
-  /// Gives free pages back to the disk, and returns whether there are more. If the disk is too full for this, the pages
-  /// stay until the next sweep.
+  /// Releases free pages to the file system, and returns whether there are more. If the disk is too full for this, the
+  /// pages stay until the next sweep.
   private func vacuum() async throws(OutboxStoreFailure) -> Bool {
     let committer = try committer
     do {

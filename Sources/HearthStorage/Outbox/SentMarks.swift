@@ -1,7 +1,7 @@
 internal import Glibc
 internal import HearthCore
 
-/// Records which requests of each claim may have been sent, and when. The records are in a file next to the database.
+/// A file next to the database that records the last item of each claim whose request may have been sent, and when.
 ///
 /// The marks are written without fsync, so they survive a crash of the process but not a power loss. Marks from another
 /// boot are therefore ignored. Not safe for concurrent use.
@@ -65,7 +65,7 @@ struct SentMarks: ~Copyable {
     return count > 0 ? String(decoding: bytes.prefix(count).filter { $0 > UInt8(ascii: " ") }, as: UTF8.self) : ""
   }
 
-  /// Allocates more slots. Returns false if the disk is full.
+  /// Allocates more slots. Returns false if this fails, for example because the disk is full.
   mutating func grow() -> Bool {
     let size = Self.headerSize + (slots + Self.slotsAtOnce) * Mark.size
     guard posix_fallocate(descriptor, 0, off_t(size)) == 0 else { return false }
@@ -95,7 +95,7 @@ struct SentMarks: ~Copyable {
     isCurrent = isCurrent || header.count == pwrite(descriptor, header, header.count, 0)
   }
 
-  /// Writes a claim's mark. `delay` is the time since the claim.
+  /// Records that the item at `position` may have been sent, `delay` after the claim.
   func write(_ position: Int64, of epoch: Int64, after delay: Duration, in slot: Int) throws(OutboxStoreFailure) {
     guard isCurrent else {
       throw .unavailable("Cannot record which items were sent, because the disk failed.")

@@ -5,8 +5,8 @@ package import Logging
 /// A folder with one file for each grant that is still to be revoked. Files have mode 0600 and contain sealed tokens.
 ///
 /// The daemon's key is in the same folder and is removed with the last file. The seal hides the tokens from programs
-/// that copy, index or show single files, but not from someone who has the whole folder. If an account has its own key
-/// file, that key seals its grants.
+/// that copy, index or show single files, but not from someone who has the whole folder. If an account is protected
+/// with a key file, that file's key seals its grants instead.
 package actor FileRevocationStore: RevocationStore {
   private static let sizeLimit = 1 << 20
 
