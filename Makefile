@@ -110,7 +110,7 @@ MUTANTS ?= 100
 mutants: swift deps ## insert MUTANTS=n mistakes into HearthCore, chosen by MUTANT_SEED=n, and check that its tests detect them
 	SWIFT=$(SWIFT) python3 Tests/Mutants/mutants.py --seed $(MUTANT_SEED) --count $(MUTANTS)
 
-# With the release programs, a cycle takes a third of the CPU time.
+# The release programs need a third of the CPU time of the debug programs.
 torture: export HEARTH_PROGRAMS = $(CURDIR)/$(RELEASE)
 torture: export HEARTH_THOROUGH = 1
 torture: debug build ## run a siege of SIEGE_SECONDS=n, then crash tests for hours (CRASH_CYCLES=n and others)
@@ -275,7 +275,7 @@ check-packages: $(RELEASE)/hearthd deps-check-packages ## check the packages of 
 	@SWIFT=$(SWIFT) ./Tests/Packages/client.sh
 	@./Tests/Packages/check.sh $(RELEASE)
 
-# The programs in this folder print their own help, from which the manual pages and completions are made.
+# The folder of the programs from whose help the manual pages and completions are made.
 HELPERS ?= $(RELEASE)
 install-help: $(HELPERS)/hearthd
 	install -d $(foreach folder,$(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man8 $(BASHDIR) $(ZSHDIR) $(FISHDIR) $(DOCDIR)/etc/hearth,"$(DESTDIR)$(folder)")

@@ -38,13 +38,13 @@ package protocol CredentialStore: Sendable {
   /// Saves the note, so that it survives a restart.
   func remember(_ note: TokenNote) async throws(AccessFailure)
 
-  /// Returns whether the account requires a passphrase that has not been entered. If so, call `unlock` first.
+  /// Returns whether the configuration requires a passphrase that has not been entered. If so, call `unlock` first.
   func needsPassphrase() async -> Bool
 
   /// Makes the key of a sealed credential available, or sets the passphrase if nothing is sealed yet.
   func unlock(passphrase: Secret) async throws(UnlockFailure)
 
-  /// Removes the key from memory.
+  /// Removes the key from memory, and discards the disk space reserved by `prepare`.
   func lock() async
 
   /// Returns a stream that yields when the file, its folder or its key may have changed. The stream ends when the
@@ -54,7 +54,7 @@ package protocol CredentialStore: Sendable {
 
 /// The stored version that a write replaces.
 package enum StoredVersion: Hashable, Sendable {
-  /// Any version. Used for sign-ins.
+  /// Any version. Used to store the grant of a new sign-in.
   case any
   /// The grant that was last read or written, or `nil` if there was none.
   case grant(GrantMarks?)
@@ -84,8 +84,7 @@ package struct RememberedAccount: Hashable, Sendable {
   package var barred: Fingerprint?
   /// The token of `TokenNote.rejected`.
   package var rejected: Fingerprint?
-  /// How much the clock has been adjusted since the stored grant got its times (zero after a reboot), or `nil` if
-  /// unknown.
+  /// How much the clock has been adjusted since the stored grant got its times. Zero after a reboot; `nil` if unknown.
   package var clockStep: ClockStep?
 
   package init(
@@ -103,7 +102,7 @@ package enum CredentialReading: Hashable, Sendable {
   /// complete a sign-out.
   case ended(EndRecord, removed: RemovedCredentials = RemovedCredentials())
   case neverSignedIn
-  /// The folder can be read, but the credential is gone. The string says where it was.
+  /// The folder can be read, but the credential is gone. The string says what is missing.
   case missing(String)
   case unreadable(AccessFailure)
   /// The file is not a valid credential file. The string says why.
@@ -157,6 +156,6 @@ package enum UnlockFailure: Error, Hashable, Sendable {
   /// Too many wrong passphrases were entered. Try again after this time.
   case tooSoon(Duration)
   case unavailable(AccessFailure)
-  /// The account's protection is not `passphrase`.
+  /// Neither the stored credential nor the configuration uses a passphrase.
   case notSealed
 }

@@ -1,4 +1,4 @@
-/// Stores outbox items. When a call returns, its changes are durable. When it throws, it has changed nothing.
+/// Stores outbox items. On return, a call's changes are durable, except for `begin`. On error, no item has changed.
 ///
 /// Claims are separate from items. An item that is claimed but not sent keeps its state, and cancelling or replacing it
 /// revokes the claim. An item is in flight from `begin(_:of:)` until it is settled.
@@ -9,7 +9,7 @@
 /// When the store's clock is set, remaining waits and the age of `unknownSince` stay the same, even if the clock was
 /// set between two runs of the daemon during one boot. After a reboot, the store does not know whether the clock was
 /// set. If the clock then shows an earlier time than when a wait was last saved, `recover()` assumes that the clock was
-/// set back by the difference. In any case, every retry is due within 24 hours, and no `unknownSince` is in the future.
+/// set back by the difference. In each case, every retry is due within 24 hours and no `unknownSince` is in the future.
 ///
 /// A call runs to completion even if its task is cancelled.
 package protocol OutboxStore: Sendable {

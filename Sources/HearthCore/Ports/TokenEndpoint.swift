@@ -36,7 +36,7 @@ extension TokenEndpoint {
     throw .misconfigured(message: "Accounts of this type require a user to sign in.")
   }
 
-  /// Returns `nil`, because most account types have only one endpoint.
+  /// Returns `nil`, because most account types have only one endpoint that receives tokens.
   package func origins() async -> Set<Origin>? { nil }
 }
 

@@ -9,7 +9,7 @@ package enum SinkTarget: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The target as a string for the record. The string starts with a slash only if the target is a whole file.
+  /// The target as a string for `SinkRecord`. It starts with a slash only if the target is a whole file.
   package var description: String {
     switch self {
     case .file(let path): path

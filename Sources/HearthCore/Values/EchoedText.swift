@@ -1,6 +1,6 @@
 /// One reading of a server's text, with or without its escapes decoded.
 ///
-/// All bytes are in lower case, because an echoed secret in a different case is just as useful to an attacker.
+/// All bytes are in lower case, so that a secret is found even if the server changed its case.
 struct EchoedText {
   private(set) var symbols: [UInt8] = []
   /// The index in the text at which each symbol starts, followed by the end of the text.

@@ -5,8 +5,8 @@ extension Unicode.Scalar {
   /// C1), line and paragraph separators, characters that change the writing direction (Unicode Standard Annex #9), and
   /// all other format characters.
   ///
-  /// Characters are not plain either if they are invisible (default ignorable code points, such as zero-width joiners,
-  /// variation selectors and tags: Unicode Standard, section 5.21) or have no agreed meaning (unassigned and
+  /// Invisible characters are not plain either (default ignorable code points, such as zero-width joiners, variation
+  /// selectors and tags: Unicode Standard, section 5.21), nor are characters without an agreed meaning (unassigned and
   /// private-use code points). Some scripts and emoji use joiners, but joiners can make two names look alike.
   package var isPlain: Bool {
     if value < 0x7F { return value >= 0x20 }

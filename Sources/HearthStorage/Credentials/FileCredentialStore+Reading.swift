@@ -132,7 +132,7 @@ extension FileCredentialStore {
   }
 
   /// Returns the key, and whether it is certainly the one that sealed the file. That is certain for a passphrase's key
-  /// that has opened a file with this salt, but not for a key file, which may have been replaced.
+  /// that was derived with this salt, but not for a key file, which may have been replaced.
   private func openingKey(
     for sealed: CredentialFile.Sealed, _ header: CredentialFile.Header
   ) async throws(OpenFailure) -> (key: SealingKey, isSurelyRight: Bool) {

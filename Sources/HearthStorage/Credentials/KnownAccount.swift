@@ -63,7 +63,7 @@ extension KnownAccount {
     return fingerprint == grant.accessToken.fingerprint || GrantMarks(grant).contains(end.fingerprint)
   }
 
-  /// Records a new sign-in. The former places stay recorded, because their credentials may still have to be removed.
+  /// Records a stored credential. Keeps the former places, because their credentials may still have to be removed.
   mutating func signedIn(_ credential: Credential) {
     subject = credential.subject
     fingerprint = credential.grant.accessToken.fingerprint

@@ -42,7 +42,7 @@ final class SealingKey: Sendable {
     }
   }
 
-  /// A copy of the key for one use, overwritten when released.
+  /// A copy of the key for one use, overwritten when released. `nil` once the key has been wiped.
   var symmetricKey: SymmetricKey? {
     page.withLock { page in
       page.map { page in

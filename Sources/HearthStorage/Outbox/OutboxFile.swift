@@ -32,7 +32,7 @@ struct OutboxFile: Sendable {
 
   var needsCheck: Bool { access(checkMark, F_OK) == 0 }
 
-  /// Marks the database as possibly damaged, so that the next start checks it completely.
+  /// Marks the database as possibly damaged, so that it is checked completely before it is opened again.
   func requestCheck() {
     let descriptor = Glibc.open(checkMark, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }

@@ -99,9 +99,9 @@ enum OutboxSchema {
     CREATE INDEX items_ready ON items (owner, origin, (lane IS NULL), due_at) WHERE is_head = 1;
     """
 
-  /// Lets items that are held in their lanes expire. They are stored with the number that used to mean "in flight".
-  /// Adds indexes to find the newest item for a `replaceKey` and the oldest item. Stores the time at which waits were
-  /// last planned, so that the waits keep their planned length.
+  /// Adds items that are held in place to the index of expiries, because they have the number that used to mean "in
+  /// flight". Adds indexes to find the newest item for a `replaceKey` and the oldest item. Stores the time at which
+  /// waits were last planned, so that the waits keep their planned length.
   private static let placesAndNewness = """
     DROP INDEX items_by_expiry;
     CREATE INDEX items_by_expiry ON items (expires_at) WHERE expires_at IS NOT NULL AND state < 3;

@@ -181,8 +181,8 @@ extension OutboxTransaction {
     return count
   }
 
-  /// Adjusts the schedule to a clock step. Waits keep their length, up to the longest that a server can request. The
-  /// time since a result became unknown stays the same.
+  /// Adjusts the schedule to a clock step. Waits before retries keep their length, up to the longest that a server can
+  /// request. The time since a result became unknown stays the same.
   func shiftSchedule(by shift: Duration) throws {
     let longest = (now + .seconds(24 * 3600)).milliseconds
     for owner in counters.owners.keys {

@@ -14,7 +14,7 @@ final class OutboxTransaction {
   /// Closures to call once the transaction is durable.
   var afterCommit: [@Sendable () -> Void] = []
 
-  /// The effects of the transaction, most of which are reported to observers.
+  /// The effects of the transaction. All except `leavesContentInLog` are reported to observers.
   struct Effects {
     var changes: [OutboxCommit.Change] = []
     /// The owners whose counts have changed.

@@ -72,7 +72,7 @@ enum ResponseQueries {
         ])
   }
 
-  /// The number of the next use. Uses are numbered instead of dated, because the clock may be set back.
+  /// The SQL for the number of the next use. Uses are numbered, not dated, because the clock may be set back.
   private static let nextUse = "(SELECT ifnull(max(last_use), 0) + 1 FROM responses)"
 
   static func touch(_ id: Int64, in db: Database) throws {

@@ -81,15 +81,14 @@ package final class SQLiteResponseStore: ResponseStore {
     }
   }
 
-  /// Runs `body`. If this fails, removes the whole file instead.
+  /// Runs `body` and truncates the log. If this fails, removes the whole file instead.
   private func wipe(_ body: @escaping @Sendable (Database) throws -> Void) async {
     await thread.run {
       do {
         guard let database = try self.database(creates: false) else { return }
         try database.writeWithoutTransaction { db in
           try body(db)
-          // Truncate the log, because it still contains the removed content and content that was replaced or evicted
-          // earlier.
+          // The log still contains the removed content and content that was replaced or evicted earlier.
           try db.checkpoint(.truncate)
         }
         self.succeeded()
