@@ -92,7 +92,7 @@ extension APIResponse {
 
 /// The reason why a request got no complete response. Messages are for users and contain no secrets.
 package enum ExchangeFailure: Error, Hashable, Sendable {
-  /// No connection was established, so the server has certainly not seen the request.
+  /// No part of the request was sent, for example because no connection was established.
   case notSent(message: String)
   /// At least part of the request was sent, so it is unknown whether the server has processed it.
   case unanswered(message: String)

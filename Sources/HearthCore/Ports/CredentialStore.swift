@@ -44,7 +44,7 @@ package protocol CredentialStore: Sendable {
   /// Makes the key of a sealed credential available, or sets the passphrase if nothing is sealed yet.
   func unlock(passphrase: Secret) async throws(UnlockFailure)
 
-  /// Removes the key from memory, and discards the disk space reserved by `prepare`.
+  /// Removes the key from memory, and frees the disk space reserved by `prepare`.
   func lock() async
 
   /// Returns a stream that yields when the file, its folder or its key may have changed. The stream ends when the

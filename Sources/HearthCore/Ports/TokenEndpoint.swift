@@ -87,7 +87,7 @@ package struct TokenResponse: Hashable, Sendable {
 
 /// The reason why a refresh failed. Messages are for users and contain no secrets.
 package enum RefreshFailure: Error, Hashable, Sendable {
-  /// The request was not sent, because there was no connection. It may succeed once the network is back.
+  /// The request was not sent, usually because there was no connection. It may succeed once the network is back.
   case unreachable(message: String)
   /// The provider is unavailable, or an intermediary responded instead (408, 429, 5xx, a web page). The request can be
   /// retried after `retryAfter`.

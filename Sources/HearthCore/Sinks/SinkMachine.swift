@@ -4,7 +4,7 @@ package struct SinkMachine: Hashable, Sendable {
   /// What the session offers to the sink.
   package enum Offer: Hashable, Sendable {
     case content(SinkContent)
-    /// The session is locked or has ended, or its token has expired.
+    /// There is no token to write, for example because the session is locked or has ended.
     case nothing
     /// The session is still reading its credential.
     case undecided

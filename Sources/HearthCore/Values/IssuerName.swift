@@ -1,8 +1,8 @@
 /// The name of a configured issuer, compared as a string (OpenID Connect Discovery 1.0, section 4.3).
 ///
 /// Some names in Microsoft Entra stand for many issuers: `…/common/v2.0`, `…/organizations/v2.0` and
-/// `…/consumers/v2.0`. Their discovery document names the issuer `…/{tenantid}/v2.0`, and each ID token names the
-/// user's tenant instead of the placeholder ("OpenID Connect on the Microsoft identity platform").
+/// `…/consumers/v2.0`. Their discovery documents name the issuer `…/{tenantid}/v2.0` or, for consumers, a fixed tenant.
+/// Each ID token names the user's tenant ("OpenID Connect on the Microsoft identity platform").
 package struct IssuerName: Hashable, Sendable {
   package let text: String
   /// The part before the tenant, or `nil` if the name stands for a single issuer.

@@ -13,7 +13,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
   package static func < (lhs: Timestamp, rhs: Timestamp) -> Bool { lhs.milliseconds < rhs.milliseconds }
 
-  /// Adds a duration in whole milliseconds. The result is clamped to the years 1970 to 9999.
+  /// Adds a duration, rounded towards zero to milliseconds. The result is clamped to the years 1970 to 9999.
   package static func + (lhs: Timestamp, rhs: Duration) -> Timestamp {
     let (sum, overflow) = lhs.milliseconds.addingReportingOverflow(rhs.wholeMilliseconds)
     guard !overflow, sum <= distantFuture.milliseconds else {

@@ -76,8 +76,8 @@ extension FileCredentialStore {
     if let accountsFailure { throw .partly(accountsFailure) }
   }
 
-  /// Writes the end of the session to the credential file. Throws `nowhere` if the file cannot be written, or `partly`
-  /// if the file contains another grant.
+  /// Writes the end of the session to the credential file, unless a newer version of Hearth wrote the file. Throws
+  /// `nowhere` if the file cannot be written, or `partly` if it contains another grant.
   private func putEnd(_ record: EndRecord, _ known: KnownAccount) async throws(EndNotWritten) {
     let scan: CredentialScan
     do throws(AccessFailure) { scan = try await scanForWriting() } catch { throw .nowhere(error) }

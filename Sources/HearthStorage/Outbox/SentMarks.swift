@@ -1,12 +1,12 @@
 internal import Glibc
 internal import HearthCore
 
-/// A file next to the database that records the last item of each claim whose request may have been sent, and when.
+/// A file next to the database that records, for each claim, the last item that may have been sent, and when.
 ///
 /// The marks are written without fsync, so they survive a crash of the process but not a power loss. Marks from another
 /// boot are therefore ignored. Not safe for concurrent use.
 struct SentMarks: ~Copyable {
-  /// The last item of a claim whose request may have been sent.
+  /// The last item in a claim that may have been sent.
   struct Mark {
     fileprivate static let size = 24
 

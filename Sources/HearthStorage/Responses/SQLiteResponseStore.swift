@@ -63,8 +63,8 @@ package final class SQLiteResponseStore: ResponseStore {
 
   // MARK: - On the thread
 
-  /// Runs `body` on the database. If the database does not exist, creates it if `creates` is true, and otherwise does
-  /// nothing. Returns `fallback` on failure.
+  /// Runs `body` on the database. Creates a missing database if `creates` is true. Returns `fallback` if there is no
+  /// database or the call fails.
   private func run<Value: Sendable>(
     creates: Bool = false, else fallback: Value, _ body: @escaping @Sendable (Database) throws -> Value
   ) async -> Value {

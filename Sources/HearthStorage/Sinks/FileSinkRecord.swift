@@ -17,7 +17,7 @@ package struct FileSinkRecord: SinkRecord {
   package func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]] {
     guard let document = try await document() else { return [:] }
     guard document["version"]?.int == Self.version, let paths = document["paths"]?.array else {
-      // Set the file aside, because a person may still find the paths in it.
+      // Set the file aside, so that a person can still find the paths in it.
       let newPath = try await file.setAside(as: "corrupt", at: clock.now())
       throw AccessFailure(.storageError, detail: "\(file.path) is unreadable and was moved to \(newPath)")
     }
