@@ -96,7 +96,7 @@ SIMULATION := -c release --scratch-path .build/simulation -Xswiftc -enable-testi
 simulate: export SWIFT_DETERMINISTIC_HASHING = 1
 simulate: export HEARTH_TESTS = HearthCoreTests HearthRuntimeTests
 simulate: export HEARTH_SIMULATION_FIRST := $(if $(filter any,$(FIRST_SEED)),$(shell shuf -i 0-999999999 -n 1),$(FIRST_SEED))
-simulate: swift deps ## simulate SEEDS=n histories of a session and OUTBOX_SEEDS=n of an outbox, from FIRST_SEED=n (or any)
+simulate: swift deps ## simulate SEEDS=n histories of a session and OUTBOX_SEEDS=n of an outbox, from FIRST_SEED=n (any: a random one)
 	@echo "The first seed is $$HEARTH_SIMULATION_FIRST."
 	$(SWIFT) build --product hearthPackageTests $(SIMULATION)
 	[ $(SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter SessionSimulationTests
@@ -137,7 +137,7 @@ fuzz: swift deps ## fuzz every parser with libFuzzer: FUZZ_SECONDS=n for each of
 deps-bench:
 	@./etc/install-packages.sh strace
 
-bench: build deps-bench ## compare the speed with bare programs that do the same work; takes a few minutes
+bench: build deps-bench ## compare the speed with minimal programs that do the same work; takes a few minutes
 	$(RELEASE)/hearth-bench drain
 	$(RELEASE)/hearth-bench calls
 	$(RELEASE)/hearth-bench stalled-readers
@@ -168,7 +168,7 @@ docs: swift ## build the documentation, in .build/docs/html; a broken link is an
 	$(DOCUMENT) --target HearthCore --symbol-graph-minimum-access-level package --output-path .build/docs/html/HearthCore
 	$(DOCUMENT) --target HearthClient --symbol-graph-minimum-access-level public --output-path .build/docs/html/HearthClient
 
-check-systemd: debug deps-check ## check units, notifications and journal in a real user manager
+check-systemd: debug deps-check ## check units, notifications and journal in a real systemd user manager
 	@./Tests/Systemd/check.sh $(DEBUG)
 
 # The file "ready" marks a complete download. Without it, the next run tries again.
@@ -271,7 +271,7 @@ version: ## print the version
 deps-check-packages:
 	@./etc/install-packages.sh $(DEB_PACKAGES) lintian systemd-container mmdebstrap
 
-check-packages: $(RELEASE)/hearthd deps-check-packages ## check the packages of the programs in .build/release in Debian containers, and HearthClient alone
+check-packages: $(RELEASE)/hearthd deps-check-packages ## check the packages of the programs in .build/release in Debian containers, and a program that uses only HearthClient
 	@SWIFT=$(SWIFT) ./Tests/Packages/client.sh
 	@./Tests/Packages/check.sh $(RELEASE)
 

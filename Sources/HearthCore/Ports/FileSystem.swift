@@ -97,7 +97,7 @@ package enum FileError: Error, Hashable, Sendable {
 
 /// Watches files for changes, including changes to folders in their paths.
 package protocol FileWatch: Sendable {
-  /// Yields once at the start, and then after one or more changes. The stream ends when the consuming task is
-  /// cancelled.
+  /// Yields once at the start, and then whenever one of the files may have changed. The stream ends when the consuming
+  /// task is cancelled.
   func hints(for paths: [String]) -> AsyncStream<Void>
 }

@@ -8,13 +8,12 @@ package protocol SinkFiles: Sendable {
   /// user is allowed.
   func requireFree(for sink: SinkSettings) async throws(SinkFailure)
 
-  /// Creates an empty file for `put`, or finds the existing file if the sink is written in place. Returns the mark that
-  /// identifies the file.
+  /// Creates an empty file for `put`, or finds the existing file if the sink is written in place. Throws if a link or
+  /// another program's file is at the sink's path. Returns the mark that identifies the new or existing file.
   func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark
 
-  /// Fills the file from `begin` and moves it to the sink's path, replacing the file that an earlier `put` created
-  /// there. Does not follow links, and does not replace links or other programs' files. The file has the right mode and
-  /// owner before it has any content.
+  /// Fills the file from `begin`. Unless the sink is written in place, moves the file to the sink's path, replacing the
+  /// file of an earlier `put`. The file has the right mode and owner before it has any content.
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 
   /// Removes the regular file at `path` and the remains of an interrupted `put`, if there are any. Leaves other kinds

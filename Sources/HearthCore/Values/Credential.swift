@@ -6,8 +6,8 @@ package struct Credential: Hashable, Sendable {
   /// The origin of the token endpoint that issued the grant, or `nil` if another program wrote the file without an
   /// origin.
   package var origin: Origin?
-  /// The origins of all endpoints that receive tokens, as the provider named them at sign-in. `nil` if they were
-  /// unknown then, or if the file predates this field.
+  /// The origins of all endpoints that receive tokens, as the provider named them at sign-in. `nil` if there was only
+  /// one such endpoint, if they were unknown, or if the file predates this field.
   package var origins: Set<Origin>?
 
   package init(grant: Grant, subject: Subject?, origin: Origin?, origins: Set<Origin>? = nil) {

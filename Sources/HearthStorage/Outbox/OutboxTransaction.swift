@@ -17,7 +17,7 @@ final class OutboxTransaction {
   /// The effects of the transaction. All except `leavesContentInLog` are reported to observers.
   struct Effects {
     var changes: [OutboxCommit.Change] = []
-    /// The owners whose counts have changed.
+    /// The owners whose counts may have changed.
     var touched: Set<Int64> = []
     /// The owners of items that may have become ready to be claimed, with the kinds of the items.
     var ready: [Int64: OutboxKinds] = [:]

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The database file of the response cache. Opens, creates and replaces the file.
 struct ResponseFile: Sendable {
-  /// The version of the tables. A file with another version is removed.
+  /// The version of the tables. A file with another version is deleted and created again.
   private static let version = 1
 
   let path: String
