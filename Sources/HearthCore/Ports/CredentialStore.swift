@@ -41,7 +41,7 @@ package protocol CredentialStore: Sendable {
   /// Returns whether the configuration requires a passphrase that has not been entered. If so, call `unlock` first.
   func needsPassphrase() async -> Bool
 
-  /// Makes the key of a sealed credential available, or sets the passphrase if nothing is sealed yet.
+  /// Makes the key of a sealed credential available, or sets the passphrase if nothing is sealed with one yet.
   func unlock(passphrase: Secret) async throws(UnlockFailure)
 
   /// Removes the key from memory, and frees the disk space reserved by `prepare`.

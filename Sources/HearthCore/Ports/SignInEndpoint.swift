@@ -26,8 +26,8 @@ package protocol SignInEndpoint: Sendable {
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse
 
   /// Returns the URL of the page that ends the user's session at the provider (OpenID Connect RP-Initiated Logout 1.0,
-  /// section 2). The ID token of `signedOut` identifies the session. Without one, the provider may ask the user to
-  /// confirm.
+  /// section 2). The ID token of `signedOut` identifies the session. Without one, the provider may ask for
+  /// confirmation.
   func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String
 }
 

@@ -54,7 +54,7 @@ package struct TokenResponse: Hashable, Sendable {
   /// The lifetime according to the ID token's `exp`, or `nil` without an ID token.
   package var idTokenLifetime: Duration?
   package var refreshLifetime: Duration?
-  /// The user according to the ID token or the account's configuration, or `nil` if unknown.
+  /// The user according to the response or the account's configuration, or `nil` if unknown.
   package var subject: Subject?
   package var origin: Origin
   /// The origins of all endpoints that receive tokens, as the provider currently names them, or `nil` if there is only

@@ -46,8 +46,7 @@ package struct PendingRevocation: Hashable, Sendable {
 /// The result of a revocation request (RFC 7009, section 2.2).
 package enum RevocationOutcome: Hashable, Sendable {
   case revoked
-  /// The provider does not revoke the grant, for example because it has no revocation endpoint. The message is a
-  /// sentence.
+  /// The provider does not revoke the grant, for example for lack of a revocation endpoint. The message is a sentence.
   case refused(message: String)
   /// The provider is unavailable, or the configuration is wrong. A later attempt may succeed.
   case unavailable(retryAfter: Duration?)

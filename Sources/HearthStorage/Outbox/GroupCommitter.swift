@@ -295,7 +295,7 @@ final class GroupCommitter: Sendable {
     return (completions, commit)
   }
 
-  /// Sets the configured accounts. Items of other accounts are shown as held from now on.
+  /// Sets the configured accounts. Undelivered items of other accounts are shown as held from now on.
   func configure(_ accounts: Set<AccountName>, in transaction: OutboxTransaction) {
     configured.withLock { $0 = accounts }
     transaction.counters.configured = accounts
