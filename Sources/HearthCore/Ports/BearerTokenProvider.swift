@@ -7,8 +7,8 @@ package protocol BearerTokenProvider: Sendable {
   /// request.
   ///
   /// A 401 for an older token has no effect. A 401 for the current token triggers a single refresh, even if many
-  /// callers report it. A 401 for the token from that refresh ends the session, unless the API has recently accepted
-  /// tokens of this sign-in.
+  /// callers report it, unless it concerns only the request. A 401 for the token from that refresh ends the session,
+  /// unless the API has recently accepted tokens of this sign-in.
   func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
 
   /// Reports that `url` has accepted the token with a 2xx. Returns without waiting.

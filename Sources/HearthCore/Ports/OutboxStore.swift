@@ -108,8 +108,8 @@ package protocol OutboxStore: Sendable {
   /// released.
   ///
   /// If two items now have the same idempotency key, one of them may be superseded, or held for review if their
-  /// contents differ (`KeyedItem`). The key then belongs to the item that can still be sent. If both can be sent, the
-  /// key belongs to the item that `subject` already owned.
+  /// contents differ (`KeyedItem`). The key then belongs to the other item. If both items stay as they are, the key
+  /// belongs to the item that `subject` already owned.
   func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding

@@ -11,7 +11,7 @@ package protocol OpenRedirect: Sendable {
   /// The incoming requests. Each one needs exactly one response.
   var requests: AsyncStream<ReceivedRedirect> { get }
 
-  /// Sends all pending responses, then closes the listener.
+  /// Stops listening, and closes each connection once its pending response has been sent.
   func close() async
 }
 

@@ -25,8 +25,8 @@ package struct Grant: Hashable, Sendable {
     self.refreshExpiresAt = refreshExpiresAt
   }
 
-  /// Creates a grant from a token response. Takes the tokens and scopes that the response omits from the old grant (RFC
-  /// 6749, section 6).
+  /// Creates a grant from a token response. Takes the tokens and scopes that the response omits from the old grant
+  /// (RFC 6749, section 6).
   package init(_ response: TokenResponse, after old: Grant?, bearer: BearerKind, receivedAt now: Timestamp) {
     // The provider has just accepted the old refresh token. If the token should already have expired, a clock is wrong,
     // so ignore the old expiry.
