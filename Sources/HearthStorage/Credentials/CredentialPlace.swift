@@ -12,7 +12,6 @@ struct CredentialPlace: Hashable, Sendable {
     marker = "\(folder)/.hearth-\(account)"
   }
 
-  /// The result of reading the marker file.
   enum Marker: Hashable, Sendable {
     case absent
     /// The marker exists. The identifier is `nil` if the marker does not contain a valid one.

@@ -16,7 +16,6 @@ extension FileCredentialStore {
     let place: CredentialPlace
     let known: KnownAccount
     let outcome: Outcome
-    /// The file's modification time.
     var modified = Timestamp(milliseconds: 0)
   }
 

@@ -65,7 +65,6 @@ extension CodingUserInfoKey {
 }
 
 extension Decoder {
-  /// The file's modification time.
   var fileModified: Timestamp {
     guard let modified = userInfo[.fileModified] as? Timestamp else {
       preconditionFailure("the decoder has no modification time")
