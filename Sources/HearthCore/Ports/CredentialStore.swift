@@ -16,8 +16,8 @@ package protocol CredentialStore: Sendable {
   /// file that cannot be parsed. Throws if the file cannot be read.
   func write(_ credential: Credential, over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
-  /// Records the end of the session in accounts.json and, unless it now contains another grant, in the credential file.
-  /// Attempts both writes even if one fails. A later `read` repeats a write that failed.
+  /// Records the end of the session in accounts.json and in the credential file, unless the file contains another
+  /// grant. Attempts both writes even if one fails. A later `read` repeats a write that failed.
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten)
 
   /// Signs out: records the removal in accounts.json, then removes the credential. Throws `partly` if the file is
