@@ -3,11 +3,11 @@
 
 Tests that compute for a long time run one after another in their own process, beside the others. If a test in
 EndToEndTests fails, it runs once more by itself. If it fails again, the run fails. If it passes, it is listed as
-unsound; the run fails only if more than two tests are unsound. Other tests get no second chance.
+flaky. The run also fails if more than two tests are flaky. Other tests are not run again.
 
 The failures come last, each with its messages and a command that repeats it. The logs are in .build/test.
 
---runs N   run everything N times without second chances, and print how often each test failed
+--runs N   run everything N times without running failed tests again, and print how often each test failed
 --load     run four busy loops and a loop of fsyncs beside the tests
 """
 
@@ -27,10 +27,10 @@ LOGS = ROOT / ".build/test"
 # Tests with hundreds of histories, crashes and faults, which would slow down the others.
 HEAVY = (r"SimulationTests|PowerLossTests|OutboxFaultTests|FullDiskTests|RandomOperationsTests|StateTransitionTests"
          r"|FuzzTests")
-# How many tests run at once, besides the heavy ones. Tests that start programs need processor time.
+# How many tests run at once, besides the heavy ones. Tests that start programs need CPU time.
 WIDTH = "8"
 WITH_PROGRAMS = "EndToEndTests."
-MOST_UNSOUND = 2
+MOST_FLAKY = 2
 # Fixed seeds, the same in each run. "make torture" and "make simulate" use others.
 CHANCE = {"SWIFT_DETERMINISTIC_HASHING": "1", "HEARTH_CRASH_SEED": "1"}
 SECONDS = int(os.environ.get("TEST_SECONDS", "2400"))
@@ -167,36 +167,36 @@ def once(binary):
     began = time.monotonic()
     outcomes = run_all(binary)
     count = sum(len(outcome.ended) for _, outcome in outcomes)
-    red, unsound = [], []
+    red, flaky = [], []
     for run, outcome in outcomes:
         for test in leaves(outcome.failed):
-            if not test.startswith(WITH_PROGRAMS) or outcome.problem or len(red) + len(unsound) > MOST_UNSOUND + 3:
+            if not test.startswith(WITH_PROGRAMS) or outcome.problem or len(red) + len(flaky) > MOST_FLAKY + 3:
                 red.append((test, outcome.messages.get(test, []), run.log))
                 continue
-            again = Run(binary, f"again-{len(red) + len(unsound)}", ["--filter", "^" + re.escape(test) + "(/|$)"])
+            again = Run(binary, f"again-{len(red) + len(flaky)}", ["--filter", "^" + re.escape(test) + "(/|$)"])
             second = again.outcome(time.monotonic() + SECONDS)
             first = outcome.messages.get(test, [])
             if second.is_green:
-                unsound.append((test, first, run.log))
+                flaky.append((test, first, run.log))
             else:
                 messages = [text for texts in second.messages.values() for text in texts]
                 red.append((test, first + ["When run again by itself:"] + (messages or [second.problem]), again.log))
     problems = [(run, outcome.problem) for run, outcome in outcomes if outcome.problem]
     print(f"{count} tests and suites completed in {time.monotonic() - began:.0f} s.")
-    for test, messages, log in unsound:
+    for test, messages, log in flaky:
         print("\nUnsound (failed, then passed when run again):")
         show(test, messages, log)
-    if unsound and "HEARTH_UNSOUND" in os.environ:
-        with open(os.environ["HEARTH_UNSOUND"], "a") as file:
-            file.writelines(f"test: {test}\n" for test, _, _ in unsound)
-    if red or problems or len(unsound) > MOST_UNSOUND:
+    if flaky and "HEARTH_FLAKY" in os.environ:
+        with open(os.environ["HEARTH_FLAKY"], "a") as file:
+            file.writelines(f"test: {test}\n" for test, _, _ in flaky)
+    if red or problems or len(flaky) > MOST_FLAKY:
         print("\nFailures:")
         for run, problem in problems:
             print(f"✘ {run.name}: {problem} The last lines of {run.log.relative_to(ROOT)}:\n{tail(run.log)}")
         for test, messages, log in red:
             show(test, messages, log)
-        if len(unsound) > MOST_UNSOUND:
-            print(f"✘ {len(unsound)} tests are unsound; at most {MOST_UNSOUND} are allowed.")
+        if len(flaky) > MOST_FLAKY:
+            print(f"✘ {len(flaky)} tests are flaky. At most {MOST_FLAKY} are allowed.")
         return 1
     return 0
 

@@ -2,8 +2,7 @@
 
 The first provider is django-oauth-toolkit, the second Canaille, in their own processes on loopback. The sandbox makes
 the mistakes that neither of them makes. Each check has its own stage and process, and a few run at once. A check that
-fails runs once more by itself. If it passes then, it is called unsound, and listed in the file that $HEARTH_UNSOUND
-names.
+fails runs once more by itself. If it passes then, it is reported as flaky and added to the file $HEARTH_FLAKY.
 """
 
 import os
@@ -122,18 +121,18 @@ def main():
         if failed:
             print(f"Running again, one at a time: {' '.join(failed)}", flush=True)
         red = run_all(programs, site, failed, 1)[1]
-    unsound = [name for name in failed if name not in red]
-    note_unsound(unsound)
+    flaky = [name for name in failed if name not in red]
+    note_flaky(flaky)
     print(f"{len(names) - len(skipped) - len(red)} of {len(names)} checks passed in {time.monotonic() - began:.0f} s.")
-    for what, which in [("SKIPPED", skipped), ("unsound (failed at first)", unsound), ("FAILED twice", red)]:
+    for what, which in [("SKIPPED", skipped), ("flaky (failed at first)", flaky), ("FAILED twice", red)]:
         if which:
             print(f"{what}: {' '.join(which)}")
     return 1 if red else 0
 
 
-def note_unsound(names):
-    if names and os.environ.get("HEARTH_UNSOUND"):
-        with open(os.environ["HEARTH_UNSOUND"], "a") as file:
+def note_flaky(names):
+    if names and os.environ.get("HEARTH_FLAKY"):
+        with open(os.environ["HEARTH_FLAKY"], "a") as file:
             file.writelines(f"interop: {name}\n" for name in names)
 
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # check.sh [FOLDER]: checks the units, notifications and journal of the programs in FOLDER (.build/debug) in a real
 # systemd user manager. If there can be none here, it prints "skipped:" with the reason, and succeeds. If the checks
-# fail, they run once more. If they pass then, they are called unsound, and listed in the file that $HEARTH_UNSOUND
-# names.
+# fail, they run once more. If they pass then, the check that failed is reported as flaky and added to the file
+# $HEARTH_FLAKY.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -52,8 +52,8 @@ run() {
 }
 
 run && exit
-unsound="systemd: $(sed -n 's/^check: //p' "$stage/output" | tail -n 1)"
+flaky="systemd: $(sed -n 's/^check: //p' "$stage/output" | tail -n 1)"
 echo "--- running the checks again"
 run
-echo "unsound (failed at first): $unsound"
-[ -z "${HEARTH_UNSOUND:-}" ] || echo "$unsound" >> "$HEARTH_UNSOUND"
+echo "flaky (failed at first): $flaky"
+[ -z "${HEARTH_FLAKY:-}" ] || echo "$flaky" >> "$HEARTH_FLAKY"
