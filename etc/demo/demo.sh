@@ -21,9 +21,12 @@ fail() {
 
 # show STATUS WORD...: runs hearthctl WORD..., shows its output, and fails unless it exits with STATUS.
 show() {
-  local wanted=$1 status=0
+  local wanted=$1 status=0 word line='$ hearthctl'
   shift
-  echo "\$ hearthctl $*"
+  for word in "$@"; do
+    case $word in *' '*) line+=" '$word'" ;; *) line+=" $word" ;; esac
+  done
+  echo "$line"
   hearthctl "$@" 2>&1 | sed 's/^/  /' || true
   status=${PIPESTATUS[0]}
   [ "$status" -eq "$wanted" ] || fail "exit status $status instead of $wanted"
@@ -97,7 +100,7 @@ show 0 unlock demo
 await state_is authenticated
 [ -n "$(hearthctl token demo)" ] || fail "there is no token after unlocking"
 
-step "5. Revoked by the provider, and told so"
+step '5. Revoked by the provider, and `status` says so'
 curl --silent -d '{"subject":"ada"}' "$issuer/__revoke" > /dev/null
 await state_is reauthRequired
 show 3 status demo
