@@ -31,9 +31,7 @@ import Testing
       "etc/docs/troubleshooting.md",
     ])
   func commands(name: String) throws {
-    // What is shown of the demo, below "From source", has lost its quotation marks.
-    let text = page(name).split(separator: "## From source").first ?? ""
-    let lines = text.replacing(/\\\n */, with: "").matches(of: /(?m)^\$ hearthctl (.+)$/)
+    let lines = page(name).replacing(/\\\n */, with: "").matches(of: /(?m)^\$ hearthctl (.+)$/)
     #expect(!lines.isEmpty)
     for line in lines {
       let words = line.1.prefix { $0 != "|" && $0 != ">" }.matches(of: /'([^']*)'|(\S+)/).map {
