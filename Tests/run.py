@@ -184,7 +184,7 @@ def once(binary):
     problems = [(run, outcome.problem) for run, outcome in outcomes if outcome.problem]
     print(f"{count} tests and suites completed in {time.monotonic() - began:.0f} s.")
     for test, messages, log in flaky:
-        print("\nUnsound (failed, then passed when run again):")
+        print("\nFlaky (failed, then passed when run again):")
         show(test, messages, log)
     if flaky and "HEARTH_FLAKY" in os.environ:
         with open(os.environ["HEARTH_FLAKY"], "a") as file:
