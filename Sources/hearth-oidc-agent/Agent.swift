@@ -42,7 +42,8 @@ final class Agent: Sendable {
     case .status:
       let names = try accounts
       let count = names.count == 1 ? "1 account" : "\(names.count) accounts"
-      return .success(info: .string("\(Self.version) with \(count): \(names.joined(separator: ", "))"))
+      let list = names.isEmpty ? "" : ": \(names.joined(separator: ", "))"
+      return .success(info: .string("\(Self.version) with \(count)\(list)"))
     case .statusJSON:
       return .success(info: [
         "version": .string(Self.version), "loaded_accounts": .array(try accounts.map(JSON.string)),

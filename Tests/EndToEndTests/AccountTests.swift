@@ -329,7 +329,7 @@ import Testing
       #expect(scene.text == text)
       let run = try scene.hearthctl(["account", "remove", "work", "--yes"])
       #expect(run.status == 0 && run.output.contains("Signed out, and revoked the grant.\n"))
-      #expect(run.output.contains("1 unsent item stays in the outbox"))
+      #expect(run.output.contains("1 undelivered item remains in the outbox."))
       #expect(scene.text == Self.old)
       #expect(try scene.daemon.refusal(of: "session.get", ["account": "work"]).code == 1005)
       // What was said of the item is true.

@@ -263,7 +263,7 @@ import Testing
           """)
       #expect(Files.text(header).hasPrefix("Authorization: Bearer "))
       let list = try scene.hearthctl("sink", "list")
-      #expect(list.output.contains("\(header)") && list.output.contains("0640  up to date"))
+      #expect(list.output.contains("\(header)") && list.output.contains("0640  contains a token"))
       let json = try JSON(parsing: Array(scene.hearthctl("sink", "list", "--json").output.utf8))
       #expect(json["sinks"]?.array?.count == 2 && json["sinks"]?[1]?["inPlace"] == true)
       #expect(json["sinks"]?[1]?["format"] == "header" && json["sinks"]?[1]?["state"] == "authenticated")

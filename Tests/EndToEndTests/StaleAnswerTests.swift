@@ -97,7 +97,7 @@ import Testing
       try sandbox.fault(["path": "/api/diary", "status": 503])
       let stale = try environment.hearthctl(line)
       #expect(stale.status == 0 && stale.output == Self.diary)
-      #expect(stale.errors.hasPrefix("hearthctl: The API failed, so this is its cached response from "))
+      #expect(stale.errors.hasPrefix("hearthctl: Could not get a new response, so this is the cached one from "))
       #expect(stale.errors.hasSuffix(" ago.\n") && stale.errors.split(separator: "\n").count == 1)
       #expect(try counted()?.hasSuffix("} 1") == true)
       let plain = try environment.hearthctl(line.filter { $0 != "--stale-if-error" })

@@ -75,7 +75,7 @@ import Testing
   @Test("a link that leads nowhere is no new file")
   func brokenLink() throws {
     symlink("nowhere", path)
-    #expect(refusal { _ = try ConfigurationEdit(path) }.contains("is a broken link"))
+    #expect(refusal { _ = try ConfigurationEdit(path) }.contains("is a link that cannot be followed"))
   }
 
   @Test("a file that others may write, and one that is no file, are refused")

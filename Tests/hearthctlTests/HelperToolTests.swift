@@ -73,7 +73,7 @@ import Testing
     #expect(files.allSatisfy { !Files.text($0).isEmpty })
     _ = try await home.done("remove", tool)
     for file in files { #expect(["", "{}\n"].contains(Files.text(file)), "\(file)") }
-    #expect(try await home.done("remove", tool).contains("Hearth has not added any settings for \(tool)."))
+    #expect(try await home.done("remove", tool).contains("There are no settings to remove for \(tool)."))
   }
 
   @Test("what is somebody's own is neither replaced nor removed", arguments: written)
@@ -100,6 +100,21 @@ import Testing
       !Files.exists(home.folder.file(".local/bin/hearth-token-work")), "one part is not written without the other")
   }
 
+  @Test(
+    "what is in the way is named but not printed, since it may be a secret",
+    arguments: [
+      ("pnpm", ".npmrc", "save-exact=true\n//x.example.com/:_authToken=hunter2\n", "Line 2 of "),
+      ("claude", ".claude/settings.json", #"{"apiKeyHelper": "echo hunter2"}"#, "already sets apiKeyHelper to another"),
+    ])
+  func secret(tool: String, name: String, text: String, place: String) async throws {
+    let home = Home()
+    try Self.makeFolders(name, in: home)
+    try Files.write(text, to: home.folder.file(name))
+    let refused = try await home.run("install", tool, "--for", Self.server)
+    #expect(refused.status == 1 && refused.errors.contains(place) && refused.errors.contains("--print"))
+    #expect(!(refused.errors + refused.output).contains("hunter2"))
+  }
+
   @Test("a line that git config wrote for Hearth is listed, makes installing unnecessary, and is never removed")
   func ownLines() async throws {
     let home = Home()
@@ -120,7 +135,7 @@ import Testing
     #expect(try await home.done("install", "git", "--for", Self.server).contains("git is already set up."))
     #expect(try await home.run("install", "git", "work", "--for", Self.server).status == 1, "it has no account")
     #expect(try await home.run("install", "git", "--for", "https://z.example.com").status == 1)
-    #expect(try await home.done("remove", "git").contains("Hearth has not added any settings for git."))
+    #expect(try await home.done("remove", "git").contains("There are no settings to remove for git."))
     #expect(Files.text(file) == own)
     _ = try await home.done("install", "git", "--for", "https://w.example.com")
     #expect(Files.text(file).hasPrefix(own))

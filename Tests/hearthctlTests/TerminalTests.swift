@@ -307,7 +307,7 @@ import Testing
       ["login", "work", "--browser"], daemon, environment: ["BROWSER": "/bin/true"],
       typing: [
         (
-          prompt: "It was not used.\n\nIf it was your browser, paste the address of its current page here:\n\n",
+          prompt: "It was not used.\n\nPaste the page's address here:\n\n",
           typed: "http://127.0.0.1/callback?code=c"
         )
       ])

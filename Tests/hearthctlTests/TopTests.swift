@@ -130,8 +130,8 @@ import Testing
   @Test(
     "p resumes what the user has paused, and pauses what something else keeps back for now",
     arguments: [
-      (nil, PauseOutbox.name, "work's outbox is paused."), ("locked", PauseOutbox.name, "work's outbox is paused."),
-      ("user", ResumeOutbox.name, "You resumed work's outbox."),
+      (nil, PauseOutbox.name, "Paused work's outbox."), ("locked", PauseOutbox.name, "Paused work's outbox."),
+      ("user", ResumeOutbox.name, "Resumed work's outbox."),
     ])
   func pause(_ reason: String?, _ method: String, _ message: String) async throws {
     let folder = TemporaryFolder()

@@ -71,9 +71,9 @@ extension VerbTests {
     #expect(outcome.status == 0 && outcome.output == "Signed in to work as ada@example.com.\n")
     #expect(
       outcome.errors.hasPrefix(
-        "ada@example.com is signed in to work. If another user signs in, that session ends.\n3 outbox items "
-          + "are waiting for ada@example.com. If another user signs in, Hearth holds them until ada@example.com signs "
-          + "in again.\n"), "\(outcome.errors)")
+        "ada@example.com is signed in to work. If another user signs in, ada@example.com's session ends.\n3 "
+          + "outbox items are waiting for ada@example.com. If another user signs in, Hearth holds them "
+          + "until ada@example.com signs in again.\n"), "\(outcome.errors)")
     let names = asked.filter { $0.method == "session.getToken" }
     #expect(names.allSatisfy { $0.params["names"] == true && $0.params["minValiditySeconds"] == 0 })
   }

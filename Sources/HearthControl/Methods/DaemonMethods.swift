@@ -2,7 +2,7 @@ package import HearthCore
 
 package struct GetInfo: ParameterlessMethod {
   package static let declaration = MethodDeclaration<DaemonInfo>(
-    "daemon.getInfo", "Return the daemon's version, start time and file locations.", isReadOnly: true)
+    "daemon.getInfo", "Return the daemon's version, process ID, start time, paths and warnings.", isReadOnly: true)
 
   package init() {}
 }

@@ -45,7 +45,7 @@ package struct Subscription: WireValue {
 
 package struct Unsubscribe: TextMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "events.unsubscribe", "End a subscription of this connection.")
+    "events.unsubscribe", "End a subscription on this connection.")
   package static let parameter = "subscription"
 
   package let text: String

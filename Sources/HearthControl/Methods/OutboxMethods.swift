@@ -78,7 +78,8 @@ extension Field<OutboxDraft, Bool> {
 
 package struct GetItem: TextMethod {
   package static let declaration = MethodDeclaration<OutboxItem>(
-    "outbox.get", "Show all details of an item.", isReadOnly: true, errors: [.unknownItem, .storageUnavailable])
+    "outbox.get", "Show an item's details, without its headers and body.", isReadOnly: true,
+    errors: [.unknownItem, .storageUnavailable])
   package static let parameter = "id"
 
   package let text: String
@@ -154,21 +155,21 @@ package struct ItemCount: TimelessWireValue {
 }
 
 package struct CancelItems: ItemChangeMethod {
-  package static let declaration = declared("outbox.cancel", "Remove items without sending them.")
+  package static let declaration = declared("outbox.cancel", "Cancel items, so that Hearth does not send them.")
   package let choice: ItemChoice
   package init(_ choice: ItemChoice) { self.choice = choice }
 }
 
 package struct RetryItems: ItemChangeMethod {
   package static let declaration = declared(
-    "outbox.retry", "Queue dead or held items again. An item that has left its lane returns to the lane's end.")
+    "outbox.retry", "Queue dead or held items again. An item that has left its lane is added to the end of the lane.")
   package let choice: ItemChoice
   package init(_ choice: ItemChoice) { self.choice = choice }
 }
 
 package struct PauseOutbox: AccountsMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "outbox.pause", "Stop sending until resumed, even after a restart or a sign-in.",
+    "outbox.pause", "Pause the outbox until you resume it, even across restarts and sign-ins.",
     errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
@@ -177,7 +178,7 @@ package struct PauseOutbox: AccountsMethod {
 
 package struct ResumeOutbox: AccountsMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "outbox.resume", "Resume sending.", errors: [.unknownAccount, .storageUnavailable])
+    "outbox.resume", "Resume an outbox that you paused.", errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
   package init(_ account: AccountName?) { self.account = account }
@@ -186,7 +187,7 @@ package struct ResumeOutbox: AccountsMethod {
 /// Tries to send all waiting items immediately. Returns once nothing is left to send or the timeout has passed.
 package struct FlushOutbox: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
-    "outbox.flush", "Try to send all waiting items now, and wait until nothing is left to send.",
+    "outbox.flush", "Try to send waiting items now, and return once nothing more can be sent or the time is up.",
     errors: [.unknownAccount, .storageUnavailable])
   package static let parameters = Fields<FlushOutbox>(
     .optional("account", \.account, .account),
@@ -203,8 +204,8 @@ package struct FlushOutbox: ControlMethod {
 
 package struct GetOutboxStats: AccountsMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
-    "outbox.getStats", "Return the number of items in each state.", isReadOnly: true,
-    errors: [.unknownAccount, .storageUnavailable])
+    "outbox.getStats", "Show the outbox's item counts, its size, and whether it is paused.",
+    isReadOnly: true, errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
   package init(_ account: AccountName?) { self.account = account }

@@ -160,7 +160,7 @@ package struct ReportUnauthorized: ControlMethod {
 
 package struct RefreshSession: AccountMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
-    "session.refresh", "Refresh the grant now.",
+    "session.refresh", "Refresh the account's token now.",
     errors: [.unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount])
 
   package let account: AccountName
@@ -169,7 +169,7 @@ package struct RefreshSession: AccountMethod {
 
 package struct RehydrateSessions: AccountsMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.rehydrate", "Read the credential again.", errors: [.unknownAccount])
+    "session.rehydrate", "Read the credentials of one or all accounts again.", errors: [.unknownAccount])
 
   package let account: AccountName?
   package init(_ account: AccountName?) { self.account = account }
@@ -177,7 +177,7 @@ package struct RehydrateSessions: AccountsMethod {
 
 package struct LockSessions: AccountsMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.lock", "Stop providing tokens and sending requests until unlocked.",
+    "session.lock", "Lock one or all accounts, so that Hearth provides no tokens and sends no requests.",
     errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
@@ -188,7 +188,7 @@ package struct LockSessions: AccountsMethod {
 /// nothing is sealed yet, the passphrase is set for the first sign-in.
 package struct UnlockSessions: ControlMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.unlock", "Remove the user's lock, and unseal a credential that is protected by a passphrase.",
+    "session.unlock", "Unlock one or all accounts, with a passphrase if the credential needs one.",
     errors: [.locked, .unknownAccount, .storageUnavailable, .wrongPassphrase, .passphraseNeeded])
   package static let parameters = Fields<UnlockSessions>(
     .optional("account", \.account, .account), .optional("passphrase", \.passphrase, .passphrase), make: Self.init)
@@ -211,7 +211,7 @@ extension WireType<Secret> {
 /// the token may be refreshed. The `sink` checks examine only files on this machine.
 package struct DiagnoseSession: ControlMethod {
   package static let declaration = MethodDeclaration<Diagnoses>(
-    "session.diagnose", "Test the connections to the provider and the APIs step by step, and report problems.",
+    "session.diagnose", "Check an account's provider, clock, token, APIs and token files, and report problems.",
     isReadOnly: true,
     errors: [.unknownAccount])
   package static let parameters = Fields<DiagnoseSession>(

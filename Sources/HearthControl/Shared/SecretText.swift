@@ -44,7 +44,7 @@ package enum SecretText {
       throw Refusal(reason: "has more than one line, but must contain only the secret")
     }
     guard !line.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      throw Refusal(reason: "contains control characters and must be saved as UTF-8 text")
+      throw Refusal(reason: "contains control characters (if the file is UTF-16, save it as UTF-8)")
     }
     guard !isSetting(line, of: kind) else {
       throw Refusal(reason: "contains a name and a value, but must contain only the value")

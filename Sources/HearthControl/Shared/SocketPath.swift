@@ -10,8 +10,8 @@ package enum SocketPath {
     package var description: String {
       switch self {
       case .unknown:
-        "The path of the daemon's socket is unknown, because XDG_RUNTIME_DIR is not set. Use --socket or set "
-          + "HEARTH_SOCKET."
+        "The path of the daemon's socket is unknown, because XDG_RUNTIME_DIR is not set to an absolute path. "
+          + "Use --socket or set HEARTH_SOCKET."
       case .tooLong(let path):
         "The socket path \(path) is longer than \(SocketPath.maximumBytes) bytes, the limit for Unix sockets. Choose a "
           + "shorter path with --socket or HEARTH_SOCKET."

@@ -5,13 +5,13 @@ import HearthCore
 
 /// The keys that `account add` can set. Use `account set` for other keys.
 struct AccountKeys: ParsableArguments {
-  @Option(help: ArgumentHelp("Known provider (see \"hearthctl account providers\").", valueName: "name"))
+  @Option(help: ArgumentHelp("Name of a known provider (see \"hearthctl account providers\").", valueName: "name"))
   var provider: String?
 
   @Option(
     help: ArgumentHelp(
-      "Account type, if you do not use --provider: oidc (default with --issuer), oauth2, firebase, json or "
-        + "client-credentials."))
+      "Account type: oidc, oauth2, firebase, json or client-credentials (default: the provider's, or oidc with "
+        + "--issuer)."))
   var type: String?
 
   @Option(help: ArgumentHelp("OpenID Connect issuer, used to discover the endpoints.", valueName: "url"))
@@ -45,10 +45,12 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("File with the client's certificate.", valueName: "file"), completion: .file())
   var clientCertificateFile: String?
 
-  @Option(help: ArgumentHelp("Your team ID at Apple.", valueName: "id"))
+  @Option(help: ArgumentHelp("Your Apple team ID.", valueName: "id"))
   var teamId: String?
 
-  @Option(help: ArgumentHelp("For oauth2 and client-credentials: URL of the token endpoint.", valueName: "url"))
+  @Option(
+    help: ArgumentHelp(
+      "URL of the token endpoint, for oauth2, client-credentials or a Firebase emulator.", valueName: "url"))
   var tokenEndpoint: String?
 
   @Option(help: ArgumentHelp("For oauth2: URL of the authorization endpoint.", valueName: "url"))
@@ -57,7 +59,7 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("For oauth2: URL of the device authorization endpoint.", valueName: "url"))
   var deviceAuthorizationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2: URL of the revocation endpoint, called at sign-out.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: URL that revokes the grant on sign-out.", valueName: "url"))
   var revocationEndpoint: String?
 
   @Option(help: ArgumentHelp("For oauth2: URL of the userinfo endpoint.", valueName: "url"))
@@ -69,13 +71,13 @@ struct AccountKeys: ParsableArguments {
     completion: .file())
   var caFile: String?
 
-  @Option(help: ArgumentHelp("URL of the proxy, or none (default: from the environment).", valueName: "url"))
+  @Option(help: ArgumentHelp("Proxy URL, or none for no proxy (default: from the environment).", valueName: "url"))
   var proxy: String?
 
-  @Option(help: ArgumentHelp("Port of the redirect address, if the provider requires one.", valueName: "port"))
+  @Option(help: ArgumentHelp("Port of the redirect URI, if the provider requires a fixed port.", valueName: "port"))
   var redirectPort: Int?
 
-  @Option(help: ArgumentHelp("Full redirect address on this machine, instead of --redirect-port.", valueName: "url"))
+  @Option(help: ArgumentHelp("Full redirect URI on this machine, instead of --redirect-port.", valueName: "url"))
   var redirectUri: String?
 
   @Option(help: ArgumentHelp("For json: URL of the backend's refresh call.", valueName: "url"))
@@ -107,7 +109,7 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("Your user name, if the provider does not report one.", valueName: "name"))
   var subject: String?
 
-  @Option(help: "What to do when a session has ended: none, or browser to open a sign-in page.")
+  @Option(help: "What to do when you have to sign in again: none (default) or browser.")
   var onReauth: String?
 
   /// Returns the account's table. `secretFile` is the path of the file in which the client secret will be stored.
@@ -232,8 +234,9 @@ struct AccountKeys: ParsableArguments {
       // If another user, such as root, owns the file, accept a file that its group can read, because administrators
       // share secrets with users this way.
       guard !isSecret || status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0 else {
+        let mode = status.st_uid == geteuid() ? "go=" : "g=r,o="
         throw CommandFailure(
-          .failed, "Other users can read \(place). Run \"chmod go= \(place)\" first. Nothing was written.")
+          .failed, "Other users can access \(place). Run \"chmod \(mode) \(place)\" first. Nothing was written.")
       }
       if file == clientSecretFile { try SecretFile.secret(in: Input.file(place), of: place) }
     }

@@ -104,11 +104,11 @@ extension ConfigurationEdit {
   private static func resolve(_ path: String) throws(CommandFailure) -> String {
     var status = stat()
     guard lstat(path, &status) == 0 else {
-      guard errno == ENOENT else { throw CommandFailure(.failed, "\(path) cannot be reached: \(reason()).") }
+      guard errno == ENOENT else { throw CommandFailure(.failed, "\(path) cannot be accessed: \(reason()).") }
       return path
     }
     guard let place = realpath(path, nil) else {
-      throw CommandFailure(.failed, "\(path) is a broken link (\(reason())). Fix or remove it.")
+      throw CommandFailure(.failed, "\(path) is a link that cannot be followed: \(reason()). Fix or remove it.")
     }
     defer { free(place) }
     return String(cString: place)
@@ -132,7 +132,7 @@ extension ConfigurationEdit {
       let owner = status.st_uid == 0 ? "root" : "user \(status.st_uid)"
       let remedy =
         place != path
-        ? "\(path) is a link to it, so change it with the tool that created it"
+        ? "\(path) is a link to this file, so use the tool that created the link"
         : path.hasPrefix("/etc/")
           ? "Copy it to ~/.config/hearth/config.toml, which takes precedence, and try again"
           : "Change it as its owner, or choose another file with --config"

@@ -22,7 +22,9 @@ struct RegistrationOptions: ParsableArguments {
   ) throws -> SecretFile? {
     guard keys.clientId == nil, isAsked || mayAsk && keys.mayRegister else { return nil }
     guard keys.mayRegister else {
-      throw ValidationError("--register requires an OpenID Connect issuer. Add --issuer URL.")
+      throw ValidationError(
+        "--register requires --issuer, and cannot be combined with --provider, --client-secret-file, "
+          + "--client-key-file or a --type other than oidc.")
     }
     var trial = keys
     trial.clientId = Self.placeholder
@@ -67,7 +69,7 @@ struct RegistrationOptions: ParsableArguments {
     do {
       return try SecretText.secret(.refreshToken, in: Array(token.utf8))
     } catch {
-      throw CommandFailure(.failed, "The input \(error.reason). Nothing was sent.")
+      throw CommandFailure(.failed, "The initial access token \(error.reason). It was not sent.")
     }
   }
 }

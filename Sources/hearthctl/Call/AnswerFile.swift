@@ -25,7 +25,7 @@ struct AnswerFile {
     var status = stat()
     if stat(path, &status) == 0 {
       switch status.st_mode & S_IFMT {
-      case S_IFDIR: throw CommandFailure(.failed, "\(path) is a folder. Choose a file in it.")
+      case S_IFDIR: throw CommandFailure(.failed, "\(path) is a folder, not a file. Specify a file name.")
       case S_IFREG:
         guard let end = realpath(path, nil) else { throw failure(path) }
         defer { free(end) }

@@ -87,7 +87,8 @@ extension ControlClient {
 
 extension CommandFailure {
   /// The daemon stopped while this command was receiving events.
-  static let daemonStopped = CommandFailure(.noDaemon, "The daemon has stopped.")
+  static let daemonStopped = CommandFailure(
+    .noDaemon, "The daemon closed the connection. To find out why, run \"systemctl --user status hearthd\".")
 }
 
 extension EventFollower {

@@ -37,7 +37,7 @@ enum Input {
   static func secret(prompt: String, name: String = "passphrase") throws -> String {
     if isTerminal { return try ask(prompt, echo: false) }
     guard let line = secretLine(), !line.isEmpty else {
-      throw ValidationError("Standard input is empty, but its first line must contain the \(name).")
+      throw ValidationError("The first line of standard input must contain the \(name), but it is empty.")
     }
     return line
   }

@@ -23,9 +23,9 @@ struct OutboxAddCall: PlainCall {
   }
 
   func run() throws {
-    let notBefore = try notBefore.map { try WireType.time.value($0, as: "notBefore") }
-    let expiresAt = try expiresAt.map { try WireType.time.value($0, as: "expiresAt") }
-    let expect = try expect.map { try WireType<ExpectedContent>.choice.value($0, as: "expect") }
+    let notBefore = try notBefore.map { try WireType.time.value($0, as: "--not-before") }
+    let expiresAt = try expiresAt.map { try WireType.time.value($0, as: "--expires-at") }
+    let expect = try expect.map { try WireType<ExpectedContent>.choice.value($0, as: "--expect") }
     let headers = try content.headers()
     let body = try content.body()
     var client = try daemon.connect()

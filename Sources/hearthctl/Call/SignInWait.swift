@@ -79,7 +79,7 @@ struct SignInWait {
     Output.note(Input.isTerminal ? "\(message)\n\n\(Self.asksAddress)" : message)
   }
 
-  private static let asksAddress = "If it was your browser, paste the address of its current page here:\n"
+  private static let asksAddress = "Paste the page's address here:\n"
 
   private func offerPasting() {
     guard Input.isTerminal else { return }

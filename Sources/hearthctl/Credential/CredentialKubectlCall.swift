@@ -22,8 +22,8 @@ struct CredentialKubectlCall: HelperCall {
     guard let token = try source.token(for: [server]) else {
       throw CommandFailure(
         .failed,
-        "No account has \(server) in its api_origins. Add it with \"hearthctl account set NAME --add api_origins "
-          + "URL\".")
+        "No account has the origin of \(server) in its api_origins. Add it with \"hearthctl account set NAME --add "
+          + "api_origins URL\".")
     }
     Output(isJSON: true).line(asked.answer(token.bearer).description)
   }

@@ -66,8 +66,8 @@ struct DoctorReport {
     guard let finding = findings.first(where: \.isAboutRefusedToken), let account = finding.account else { return nil }
     let steps = [
       "If an API keeps answering 401, check in this order:",
-      "1. The API: \"api.answer\" above names the API that rejects the token. \"hearthctl request \(account) GET URL "
-        + "-i\" and \"hearthctl status \(account) --log\" show the API's reason.",
+      "1. The API: to see which API rejects the token, and why, run \"hearthctl status \(account) --log\" and "
+        + "\"hearthctl request \(account) GET URL -i\".",
       "2. The audience: \"hearthctl doctor --all\" shows the token's audience and the configured one. If either names "
         + "another API, run \"hearthctl account set \(account) token_parameters audience=URL\".",
       "3. The scopes: if one is missing, run \"hearthctl account set \(account) --add scopes SCOPE\".",

@@ -57,7 +57,7 @@ struct Finding: Equatable {
     }
     let endsWithToken = session.token.map { $0.expiresAt != nil && $0.refreshAt == nil } ?? false
     if session.state == .authenticated, status == .later {
-      let lack = session.token == nil ? "The session has no token yet" : "The session's token has expired"
+      let lack = session.token == nil ? "The session has no token yet" : "The token has expired"
       let why = session.history.lastError ?? "The provider has not responded."
       self = finding(
         .bad(status),

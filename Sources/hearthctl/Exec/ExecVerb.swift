@@ -8,16 +8,15 @@ struct ExecVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exec", abstract: "Run a program with the account's token in a file or a variable.",
     discussion: """
-      HEARTH_TOKEN_FILE contains the path of a file that contains only the token and is readable only by you. Hearth \
-      keeps it fresh while the program runs, removes the token while the account is locked or signed out, and removes \
-      the file when the program ends.
+      The variable HEARTH_TOKEN_FILE contains the path of a token file that only you can read. Hearth replaces the \
+      file after each refresh, and removes it while the account is locked or needs a sign-in, and when the program ends.
 
       With --env, the variable contains the token itself. It is not updated after a refresh, so use it only for \
       programs that finish before the token expires.
 
       The token is never in the program's arguments. hearthctl forwards signals to the program. It exits with the \
-      program's status, or with 128 + N if signal N killed the program, 126 if the program cannot be run, and 127 if \
-      it does not exist. Without a token, the program is not run.
+      program's status, with 128 + N if signal N killed the program, with 126 if the program cannot be run, or with \
+      127 if the program does not exist. If there is no token, hearthctl does not run the program.
 
       For example:
 

@@ -19,7 +19,7 @@ struct TokenFileProcess {
       kill(program.process, SIGKILL)
       _ = program.waitForEnd()
       file.remove()
-      throw CommandFailure(.failed, "Cannot keep the token file up to date: \(why).")
+      throw CommandFailure(.failed, "Cannot keep the token file up to date, so the program was killed: \(why).")
     }
   }
 

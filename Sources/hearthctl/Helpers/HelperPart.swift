@@ -101,8 +101,8 @@ extension HelperTool.Part {
         if let line = rest.line(beginning: target.filled(rival), besides: target.words) {
           throw CommandFailure(
             .failed,
-            "Line \(line.number) of \(path) already contains \(line.text). Nothing was changed. Remove that line, or "
-              + "add --print to see what Hearth would write.")
+            "Line \(line) of \(path) conflicts with the settings for this server. Nothing was changed. Remove the "
+              + "conflicting setting, or add --print to see what Hearth would write.")
         }
         return rest.with(lines, target.words)
       case .member(_, let path, let value):
@@ -115,8 +115,8 @@ extension HelperTool.Part {
         if let set, !(set.string.map { HelperTool.isOurs($0, path.last == "{host}" ? value : value.verb) } ?? false) {
           throw CommandFailure(
             .failed,
-            "\(self.file.path(target)) already sets \(member.joined(separator: ".")) to \(set). Nothing was changed. "
-              + "Remove that setting, or add --print to see what Hearth would write.")
+            "\(self.file.path(target)) already sets \(member.joined(separator: ".")) to another value. Nothing was "
+              + "changed. Remove that setting, or add --print to see what Hearth would write.")
         }
         return set?.string == value ? text : json.setting(member, to: .string(value)).indented() + "\n"
       case .program(_, let lines):
@@ -125,7 +125,7 @@ extension HelperTool.Part {
           throw CommandFailure(
             .failed,
             HelperLines.isOurs(text)
-              ? "\(path) is set up for another server. Run \"hearthctl helper remove \(tool)\" first."
+              ? "\(path) is set up for another server or account. Run \"hearthctl helper remove \(tool)\" first."
               : "\(path) was not written by Hearth, so it was not changed. Remove or rename that file first.")
         }
         return program
@@ -191,12 +191,12 @@ struct HelperLines {
   /// Returns whether a block contains exactly these lines, regardless of its words.
   func holds(_ added: [String]) -> Bool { blocks.contains { Array(lines[$0.range].dropFirst().dropLast()) == added } }
 
-  /// Returns the first line that starts with `text`, ignoring leading white space. Skips the block with these words.
-  func line(beginning text: String, besides words: String) -> (number: Int, text: String)? {
+  /// Returns the number of the first line that starts with `text`, ignoring leading white space. Skips the block with
+  /// these words.
+  func line(beginning text: String, besides words: String) -> Int? {
     let own = blocks.first { $0.words == words }?.range
     for (index, line) in lines.enumerated() where own?.contains(index) != true {
-      let line = line.trimmingBlanks()
-      if line.hasPrefix(text) { return (index + 1, line) }
+      if line.trimmingBlanks().hasPrefix(text) { return index + 1 }
     }
     return nil
   }

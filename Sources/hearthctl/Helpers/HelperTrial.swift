@@ -45,7 +45,7 @@ struct HelperTrial {
     self.init(
       .failed,
       code == 0
-        ? "The tool does not get Hearth's token, because another helper or setting takes precedence."
+        ? "The tool did not get Hearth's token. Another helper or setting probably takes precedence."
         : "\"\(command)\" exited with status \(code): \(lines.last?.shown() ?? "no output")")
   }
 

@@ -110,14 +110,14 @@ struct StatusBlock {
     case .success: return (last == session.since ? "signed in" : "refreshed", time + more)
     case .unavailable: return ("refresh", "failed \(time)\(more)")
     case .rejected: return ("refresh", "rejected \(time)\(more)")
-    case .misconfigured: return ("refresh", "refused \(time)\(more)")
+    case .misconfigured: return ("refresh", "failed \(time) (configuration error)\(more)")
     }
   }
 
   private func describeTrouble() -> String? {
     let history = session.history
     guard history.failures > 0 || history.lastError != nil else { return nil }
-    var text = history.lastError ?? "Refreshing fails."
+    var text = history.lastError ?? "The last refresh failed."
     if history.failures > 0 { text += " (\(history.failures) \(history.failures == 1 ? "failure" : "failures"))" }
     text += nextTry(session.nextAttemptAt)
     // If the session has an action, the session's message already contains the command.

@@ -61,7 +61,7 @@ struct StatusLook {
     let title = "Warning: "
     blocks += warnings.map { paint(.bold, title) + $0.shown().hanging(title.count, within: columns) }
     if let log {
-      let lines = log.isEmpty ? ["  The journal contains no entries from hearthd."] : log.map { "  " + $0.shown() }
+      let lines = log.isEmpty ? ["  No matching journal entries were found."] : log.map { "  " + $0.shown() }
       blocks.append(([paint(.bold, "Log")] + lines.map { $0.hanging(4, within: columns) }).joined(separator: "\n"))
     }
     return blocks.joined(separator: "\n\n")

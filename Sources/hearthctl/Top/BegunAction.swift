@@ -12,9 +12,8 @@ struct BegunAction {
   init(_ action: TopKey.Action, _ chosen: TopAccount, _ daemon: inout ControlClient) throws {
     let account = chosen.session.account
     switch action {
-    case .lock: self = try Self("Locking \(account)", LockSessions(account), &daemon) { _ in "\(account) is locked." }
-    case .unlock:
-      self = try Self("Unlocking \(account)", UnlockSessions(account), &daemon) { _ in "\(account) is unlocked." }
+    case .lock: self = try Self("Locking \(account)", LockSessions(account), &daemon) { $0.messages() }
+    case .unlock: self = try Self("Unlocking \(account)", UnlockSessions(account), &daemon) { $0.messages() }
     case .refresh:
       self = try Self("Refreshing \(account)", RefreshSession(account), &daemon) { _ in "\(account) has a new token." }
     case .again: self = try Self(again: account, &daemon)
@@ -25,10 +24,10 @@ struct BegunAction {
     // Resume only a pause that the user started, because all other pauses end automatically.
     case .pause where chosen.outbox.pausedReason == OutboxStats.pausedByUser:
       self = try Self("Resuming \(account)", ResumeOutbox(account), &daemon) { _ in
-        "You resumed \(account)'s outbox."
+        "Resumed \(account)'s outbox."
       }
     case .pause:
-      self = try Self("Pausing \(account)", PauseOutbox(account), &daemon) { _ in "\(account)'s outbox is paused." }
+      self = try Self("Pausing \(account)", PauseOutbox(account), &daemon) { _ in "Paused \(account)'s outbox." }
     }
   }
 
@@ -38,7 +37,7 @@ struct BegunAction {
     let reading = try Self("Reading \(account) again", RehydrateSessions(account), &daemon) { read in
       read.sessions.first.flatMap { $0.state == .authenticated ? nil : $0.message } ?? ""
     }
-    name = "Trying \(account) again"
+    name = "Retrying \(account)"
     result = { daemon in
       if let refreshing { return try refreshing.result(&daemon) }
       guard let message = try reading.result(&daemon) else { return nil }

@@ -8,9 +8,9 @@ struct AccountAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add an account to the configuration, check its provider, and offer to sign in.",
     discussion: """
-      Given an email address, Hearth finds its provider by asking the address's domain (WebFinger) or looking the \
-      domain up in a list of known ones. It checks the configuration and the provider before it writes anything. It \
-      preserves the file's comments and order, and saves the previous file as config.toml.bak. For example:
+      If you give an email address, Hearth asks the address's domain for its provider (WebFinger), or looks the domain \
+      up in its own list. Hearth checks the configuration and the provider before it writes anything, preserves the \
+      file's comments and order, and saves the previous file as config.toml.bak. For example:
 
         hearthctl account add ada@example.com --client-id hearth
         hearthctl account add work --issuer https://id.example.com --register

@@ -9,7 +9,7 @@ struct AccountRemoveVerb: ParsableCommand {
     discussion: """
       Removes the account's tables with the comments directly above them, and any default_account or [[use]] rules \
       that name the account. The rest of the file stays unchanged, and the previous file is saved as config.toml.bak. \
-      Files that the account names, such as a client's secret, are not deleted. For example:
+      Files that Hearth only reads, such as a client's secret, are not deleted. For example:
 
         hearthctl account remove work
       """)
@@ -127,8 +127,9 @@ struct AccountRemoveVerb: ParsableCommand {
       }
       if before.waiting > 0 {
         lines.append(
-          "\(before.waiting) unsent \(before.waiting == 1 ? "item stays" : "items stay") in the outbox until you add "
-            + "an account with this name and the same user signs in.")
+          "\(before.waiting) undelivered \(before.waiting == 1 ? "item remains" : "items remain") in the outbox. "
+            + "Hearth sends an item only after you add an account with this name and the user who queued the item "
+            + "signs in.")
       }
       return lines.joined(separator: "\n")
     }

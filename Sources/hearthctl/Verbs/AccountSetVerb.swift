@@ -7,7 +7,7 @@ struct AccountSetVerb: ParsableCommand {
     commandName: "set", abstract: "Set a key of an account in the configuration.",
     discussion: """
       Hearth checks the configuration before writing it and preserves its comments and order. The previous file is \
-      saved as config.toml.bak, and the daemon loads the new one. For example:
+      saved as config.toml.bak, and a running daemon loads the new one. For example:
 
         hearthctl account set work --add api_origins https://api.example.com
         hearthctl account set work scopes openid email offline_access
@@ -68,7 +68,7 @@ struct AccountUnsetVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unset", abstract: "Remove keys of an account from the configuration.",
     discussion: """
-      Removes the lines of the keys with any comments at their ends. The defaults then apply. For example:
+      Removes each key's line, including a trailing comment. The default then applies. For example:
 
         hearthctl account unset work scopes
       """)
@@ -118,7 +118,7 @@ extension AccountSetting {
         isReloaded
         ? "The daemon has loaded the change."
         : isServed == nil
-          ? "No daemon is running. The change takes effect when it starts."
+          ? "No daemon is running. The change takes effect when the daemon starts."
           : "The running daemon uses another configuration, so it was not reloaded."
       return "\(what)\(before)\n\(next)"
     }

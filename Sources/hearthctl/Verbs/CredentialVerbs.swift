@@ -16,7 +16,7 @@ struct CredentialGitVerb: ParsableCommand {
     discussion: """
       To use it for one server, run: git config --global credential.https://git.example.com.helper "!hearthctl \
       credential git". For servers outside the api_origins, Hearth prints nothing, and git asks its other helpers. If \
-      git passes a user name, as in https://ada@git.example.com, Hearth uses only an account with this subject, email \
+      git passes a user name, as in https://ada@git.example.com, Hearth looks for an account with this subject, email \
       address or username. For example:
 
         printf 'protocol=https\\nhost=git.example.com\\n' | hearthctl credential git get

@@ -53,8 +53,8 @@ struct ReloadVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload", abstract: "Make the daemon read its configuration again.",
     discussion: """
-      If the configuration contains an error, the command fails and prints its line number, and the previous \
-      configuration stays in use. For example:
+      If the configuration contains an error, the command fails and prints the error, and the previous configuration \
+      stays in use. For example:
 
         hearthctl reload
       """)
@@ -70,7 +70,7 @@ struct ReloadVerb: ParsableCommand {
 
 struct RPCVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rpc", abstract: "Call a method and print its result. With --json, also print its error as JSON.",
+    commandName: "rpc", abstract: "Call a method and print its result. With --json, an error is also printed as JSON.",
     discussion: """
       For example:
 

@@ -76,7 +76,7 @@ struct DoctorVerb: ParsableCommand {
     var findings = [Finding(.good, "daemon", "hearthd \(info.version), process \(info.pid), started \(since)")]
     if info.protocolNumber != HearthVersion.protocolNumber {
       findings.append(
-        Finding(.bad(.failed), "protocol", "hearthd and hearthctl use different protocols. Update the older one."))
+        Finding(.bad(.failed), "protocol", "hearthd and hearthctl use different protocols. Update the older program."))
     } else if info.version != HearthVersion.text {
       findings.append(
         Finding(

@@ -77,8 +77,8 @@ struct HelperInstallVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "install", abstract: "Add Hearth to a tool's configuration, or print what to add.",
     discussion: """
-      Hearth adds its own lines and changes nothing else. If a file already contains another setting for the \
-      same purpose, the command fails. For example:
+      Hearth adds its own settings and keeps all others, but it reformats JSON files. If a file already contains a \
+      conflicting setting, the command fails. For example:
 
         hearthctl helper install git --for https://git.example.com
         hearthctl helper install pnpm work --for https://npm.example.com --print
@@ -140,7 +140,7 @@ struct HelperRemoveVerb: ParsableCommand {
     }
     daemonOptions.output.show(["tool": .string(tool.name), "changed": .array(changed.map(JSON.string))]) {
       changed.isEmpty
-        ? "Hearth has not added any settings for \(tool.name)."
+        ? "There are no settings to remove for \(tool.name)."
         : changed.map { "Changed \($0)." }.joined(separator: "\n")
     }
   }
@@ -171,7 +171,8 @@ struct HelperCheckVerb: ParsableCommand {
         .failed,
         tool.parts.isEmpty
           ? "Hearth does not know where \(tool.name) sends the token. Add --for URL."
-          : "Nothing is set up for \(tool.name). Run \"hearthctl helper install \(tool.name) --for URL\".")
+          : "Nothing is set up for \(tool.name)\(choice.account == nil ? "" : " with this account"). Run "
+            + "\"hearthctl helper install \(tool.name) --for URL\".")
     }
     let results = try targets.map { ($0, try HelperTrial(asks, $0, daemonOptions.choice)) }
     daemonOptions.output.show([

@@ -47,7 +47,7 @@ struct LoginVerb: ParsableCommand {
   @Flag(help: "Print the address instead of opening a browser, and read the final address from the terminal.")
   var noBrowser = false
 
-  @Option(help: ArgumentHelp("User name for --password.", valueName: "name"))
+  @Option(help: ArgumentHelp("User name, for a sign-in with a password.", valueName: "name"))
   var username: String?
 
   @Flag(help: "Sign in even if the account is locked, and replace its credential.")
@@ -88,7 +88,7 @@ struct LoginVerb: ParsableCommand {
       let user = user(of: session, &daemon)
     else { return }
     if session.state == .authenticated {
-      Output.note("\(user) is signed in to \(account). If another user signs in, that session ends.")
+      Output.note("\(user) is signed in to \(account). If another user signs in, \(user)'s session ends.")
     }
     let stats = try? daemon.call(GetOutboxStats(account)).value
     let count = stats.map { $0.pending + $0.inFlight + $0.waiting } ?? 0
@@ -168,7 +168,7 @@ struct LoginVerb: ParsableCommand {
     guard !daemonOptions.json, let held = try? daemon.call(GetOutboxStats(account)).value.held, held > 0
     else { return }
     Output.note(
-      "\(held) \(held == 1 ? "outbox item is" : "outbox items are") held for another user or for review. To see why, "
-        + "run \"hearthctl outbox list \(account) --state held\".")
+      "\(held) \(held == 1 ? "outbox item is" : "outbox items are") held. To see why, run "
+        + "\"hearthctl outbox list \(account) --state held\".")
   }
 }

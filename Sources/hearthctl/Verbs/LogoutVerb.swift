@@ -19,7 +19,7 @@ struct LogoutVerb: ParsableCommand {
   @Flag(name: .customLong("no-revoke"), help: "Do not revoke the grant at the provider.")
   var keepsGrant = false
 
-  @Flag(help: "Discard the undelivered items in the account's outbox.")
+  @Flag(help: "Discard the user's undelivered outbox items.")
   var discardOutbox = false
 
   @Flag(help: "Also end the session at the provider, in the browser.")
@@ -48,8 +48,9 @@ struct LogoutVerb: ParsableCommand {
     let count = stats.pending + stats.waiting + stats.held
     guard count > 0 else { return }
     Output.note(
-      "\(count) \(count == 1 ? "outbox item stays" : "outbox items stay") unsent until the same user signs in again. "
-        + "To list \(count == 1 ? "it" : "them"), run \"hearthctl outbox list \(account)\".")
+      "\(count) undelivered \(count == 1 ? "outbox item remains" : "outbox items remain"). Hearth sends an item only "
+        + "after the user who queued it signs in again. To list \(count == 1 ? "it" : "them"), run "
+        + "\"hearthctl outbox list \(account)\".")
   }
 
   private func show(_ page: SignedOut.EndSession, _ account: AccountName) {

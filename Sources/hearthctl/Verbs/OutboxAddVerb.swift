@@ -23,10 +23,10 @@ struct OutboxAddVerb: ParsableCommand {
   @Flag(help: "Deliver outside any lane, without waiting for other items.")
   var unordered = false
 
-  @Option(help: ArgumentHelp("Idempotency key. A repeated request is queued only once.", valueName: "key"))
+  @Option(help: ArgumentHelp("Idempotency key. A request with the same key is queued only once.", valueName: "key"))
   var key: String?
 
-  @Option(help: ArgumentHelp("Replacement key. Replaces older undelivered items with the key.", valueName: "key"))
+  @Option(help: ArgumentHelp("Replacement key. Replaces older undelivered items with the same key.", valueName: "key"))
   var replaceKey: String?
 
   @Option(help: ArgumentHelp("Earliest time to send the item (RFC 3339).", valueName: "time"))

@@ -39,7 +39,7 @@ struct OutboxExportVerb: ParsableCommand {
 
   func run() throws {
     var query = OutboxQuery(account: try choice.name, lane: lane.map { Name($0) }, limit: 1000)
-    query.state = try state.map { try WireType.choice.value($0, as: "state") }
+    query.state = try state.map { try WireType.choice.value($0, as: "--state") }
     var daemon = try daemonOptions.connect()
     guard let output else {
       let counts = try export(query, from: &daemon) { daemonOptions.output.content($0) }

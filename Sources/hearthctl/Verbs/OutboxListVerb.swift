@@ -37,7 +37,7 @@ struct OutboxListVerb: ParsableCommand {
   }
 
   func run() throws {
-    let state: OutboxItem.State? = try state.map { try WireType.choice.value($0, as: "state") }
+    let state: OutboxItem.State? = try state.map { try WireType.choice.value($0, as: "--state") }
     var daemon = try daemonOptions.connect()
     var query = OutboxQuery(account: try choice.name(&daemon), lane: lane.map { Name($0) }, cursor: cursor)
     query.state = state

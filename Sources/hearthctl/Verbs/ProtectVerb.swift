@@ -51,7 +51,8 @@ struct ProtectVerb: ParsableCommand {
     guard setting.isServed == true else {
       throw CommandFailure(
         .noDaemon,
-        "Only the daemon can seal credentials, but no running daemon uses \(setting.file.path). Start hearthd.")
+        "Only the daemon can seal credentials, but no running daemon uses \(setting.file.path). Start hearthd with "
+          + "this configuration.")
     }
     guard let before = try setting.file.accounts().first(where: { $0.name == account.description }) else {
       throw CommandFailure(.failed, "There is no account \(account) in \(setting.file.path).")

@@ -8,13 +8,13 @@ struct RequestVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "request", abstract: "Send a request to an API with the account's token, and print the response.",
     discussion: """
-      The response body is printed unchanged, whatever the status. Exits with 0 for an HTTP status below 400, 5 if the \
-      same request may succeed later (408, 423, 425, 429, 5xx except 501 and 505), and 1 for any other status. \
-      Redirects are followed only within the same origin.
+      The response body is printed whatever the status, and unchanged unless standard output is a terminal. Exits with \
+      0 for an HTTP status below 400, 5 if the same request may succeed later (408, 423, 425, 429, 5xx except 501 and \
+      505), and 1 for any other status. Redirects are followed only within the same origin.
 
-      The length of bodies is not limited. The request fails if the API makes no progress for --timeout seconds \
-      (default 30, at most 300). With --json or --stale-if-error, --timeout limits the whole exchange, and the \
-      response must not be longer than 4 MiB.
+      Bodies can be of any length, but a terminal shows only up to 4 MiB. The request fails if the API makes no \
+      progress for --timeout seconds (default 30, at most 300). With --json or --stale-if-error, --timeout limits the \
+      whole exchange, and the response must not be longer than 4 MiB.
 
       For example:
 
@@ -103,7 +103,7 @@ struct RequestVerb: ParsableCommand {
     }
     if answer.isFromCache {
       let age = answer.age.map { "from \($0.span) ago" } ?? "from an earlier request"
-      Output.note("hearthctl: The API failed, so this is its cached response \(age).")
+      Output.note("hearthctl: Could not get a new response, so this is the cached one \(age).")
     }
     return head
   }

@@ -43,7 +43,7 @@ struct TokenVerb: ParsableCommand {
 
   @Option(
     defaultAsFlag: 300, parsing: .next,
-    help: ArgumentHelp("Maximum time to wait for a sign-in or an unlock, in seconds.", valueName: "seconds"))
+    help: ArgumentHelp("Maximum time to wait for a token, in seconds.", valueName: "seconds"))
   var wait: Int? = nil
 
   func validate() throws { try call.validate() }
@@ -88,7 +88,7 @@ struct RefreshVerb: ParsableCommand {
 
 struct RetryVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "retry", abstract: "Read the credential again, and request a new token from the provider now.",
+    commandName: "retry", abstract: "Read the credential again, and request a new token from the provider.",
     discussion: """
       Use it after you have fixed a problem, so that Hearth does not wait for its next attempt.
 

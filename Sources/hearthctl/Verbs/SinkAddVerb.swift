@@ -50,7 +50,7 @@ struct SinkAddVerb: ParsableCommand {
 
   @Option(
     name: .customLong("host"),
-    help: ArgumentHelp("Host in a netrc file (default: those of api_origins); may be repeated.", valueName: "host"))
+    help: ArgumentHelp("Host in a netrc file (default: the hosts of api_origins); may be repeated.", valueName: "host"))
   var hosts: [String] = []
 
   @Option(
@@ -118,6 +118,6 @@ struct SinkAddVerb: ParsableCommand {
     guard session.state == .authenticated else {
       return "Hearth will write the file as soon as there is a token. \(session.message)"
     }
-    return "The file does not exist yet. To find out why, run \"hearthctl doctor\"."
+    return "The file contains no token yet. To find out why, run \"hearthctl doctor\"."
   }
 }

@@ -46,7 +46,7 @@ struct SinkVerb: ParsableCommand {
     _ setting: AccountSetting, _ options: DaemonOptions
   ) throws -> (isDone: Bool, sentence: String) {
     guard let isServed = setting.isServed, var daemon = try options.connectIfRunning() else {
-      return (false, "No daemon is running. The change takes effect when it starts.")
+      return (false, "No daemon is running. The change takes effect when the daemon starts.")
     }
     guard isServed else { return (false, "The running daemon uses another configuration, so it was not reloaded.") }
     _ = try daemon.call(ReloadConfiguration())
@@ -100,7 +100,7 @@ struct SinkListVerb: ParsableCommand {
 
   private static func word(_ sink: DaemonProgram.Sink, _ state: SessionState?, _ trouble: String?) -> String {
     switch (SinkVerb.holdsToken(sink), trouble, state) {
-    case (true, nil, _): "up to date"
+    case (true, nil, _): "contains a token"
     case (true, _?, _): "cannot be written: run \"hearthctl doctor\""
     case (false, nil, nil): "missing"
     case (false, _?, _), (false, nil, .authenticated): "missing: run \"hearthctl doctor\""

@@ -23,7 +23,7 @@ struct StatusVerb: ParsableCommand {
 
   @Flag(
     help: """
-      Also exit with 1 if the configuration was rejected, or if the outbox has dead or held items or cannot be used.
+      Also exit with 1 if the daemon has a warning, or if the outbox has dead or held items or cannot be used.
       """)
   var strict = false
 

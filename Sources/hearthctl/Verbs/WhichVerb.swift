@@ -5,7 +5,7 @@ import HearthCore
 
 struct WhichVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "which", abstract: "Show which account commands use by default, and why.",
+    commandName: "which", abstract: "Show which account is used by default, and why.",
     discussion: """
       Hearth uses the first of these that applies: HEARTH_ACCOUNT; the longest [[use]] rule of the configuration that \
       matches the current directory and the URL; default_account; the only account.

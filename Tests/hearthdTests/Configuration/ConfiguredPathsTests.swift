@@ -78,8 +78,8 @@ import Testing
     let error = #expect(throws: ConfigurationError.self) { try paths(["HOME": "/home/me"]).socket() }
     #expect(
       error?.description
-        == "The path of the daemon's socket is unknown, because XDG_RUNTIME_DIR is not set. Use --socket or set "
-        + "HEARTH_SOCKET."
+        == "The path of the daemon's socket is unknown, because XDG_RUNTIME_DIR is not set to an absolute "
+        + "path. Use --socket or set HEARTH_SOCKET."
     )
   }
 
