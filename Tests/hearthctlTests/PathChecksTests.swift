@@ -58,7 +58,7 @@ import Testing
       Finding(expired)
         == Finding(
           .bad(.later), "session",
-          "The session's token has expired, and Hearth keeps requesting one. No connection to https://id.example.com. "
+          "The token has expired, and Hearth keeps requesting a new one. No connection to https://id.example.com. "
             + "To retry now, run \"hearthctl retry work\".", of: AccountName("work")))
     #expect(Finding(Samples.session(health: nil)).message.contains("The session has no token yet"))
   }

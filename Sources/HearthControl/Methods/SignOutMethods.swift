@@ -7,7 +7,7 @@ package struct SignOut: ControlMethod {
   }
 
   package static let declaration = MethodDeclaration<SignedOut>(
-    "session.signOut", "Sign out: revoke the grant and remove the credential. Works offline too.",
+    "session.signOut", "Sign out: remove the credential and revoke the grant, later if the provider is unreachable.",
     errors: [.locked, .unknownAccount, .storageUnavailable])
   package static let parameters = Fields<SignOut>(
     .required("account", \.account, .account), .optional("revoke", \.revoke, .bool, default: true),

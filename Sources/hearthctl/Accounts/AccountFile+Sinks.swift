@@ -38,8 +38,8 @@ extension AccountFile {
     let before = try edit.bytes == nil ? [] : usable(program.sinks)
     let own = before.filter { $0.account == account.description }
     guard let index = own.firstIndex(where: { $0.path == place }) else {
-      let known = own.isEmpty ? "It has none." : "Its token files: \(own.map(\.path).joined(separator: ", "))."
-      throw CommandFailure(.failed, "\(account) has no token file \(place) in \(path). \(known)")
+      let known = own.isEmpty ? "" : " Its token files are \(own.map(\.path).joined(separator: ", "))."
+      throw CommandFailure(.failed, "\(account) has no token file \(place) in \(path).\(known)")
     }
     var document = TOMLDocument(edit.bytes ?? [])
     guard document.remove(["accounts", account.description, "sinks"], element: index) else {

@@ -132,7 +132,7 @@ extension ConfigurationEdit {
       let owner = status.st_uid == 0 ? "root" : "user \(status.st_uid)"
       let remedy =
         place != path
-        ? "\(path) is a link to this file, so use the tool that created the link"
+        ? "Change it with the tool that created the link \(path)"
         : path.hasPrefix("/etc/")
           ? "Copy it to ~/.config/hearth/config.toml, which takes precedence, and try again"
           : "Change it as its owner, or choose another file with --config"

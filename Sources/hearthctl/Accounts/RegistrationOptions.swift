@@ -7,7 +7,7 @@ struct RegistrationOptions: ParsableArguments {
   @Flag(help: "Register Hearth as a client with the provider, without asking first.")
   var register = false
 
-  @Flag(help: "Register with an initial access token from standard input, if the provider requires it.")
+  @Flag(help: "Register with an initial access token from standard input, if the provider requires one.")
   var registrationTokenStdin = false
 
   var isAsked: Bool { register || registrationTokenStdin }

@@ -57,11 +57,14 @@ struct Finding: Equatable {
     }
     let endsWithToken = session.token.map { $0.expiresAt != nil && $0.refreshAt == nil } ?? false
     if session.state == .authenticated, status == .later {
-      let lack = session.token == nil ? "The session has no token yet" : "The token has expired"
+      let lack =
+        session.token == nil
+        ? "The session has no token yet, and Hearth keeps requesting one."
+        : "The token has expired, and Hearth keeps requesting a new one."
       let why = session.history.lastError ?? "The provider has not responded."
       self = finding(
         .bad(status),
-        "\(lack), and Hearth keeps requesting one. \(why) To retry now, run \"hearthctl retry \(session.account)\".")
+        "\(lack) \(why) To retry now, run \"hearthctl retry \(session.account)\".")
     } else if status != .done {
       self = finding(.bad(status), session.message)
     } else if session.history.failures > 0 || session.action != nil || session.isWritePending || endsWithToken {

@@ -113,7 +113,7 @@ struct RPCVerb: ParsableCommand {
 
 struct MetricsVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "metrics", abstract: "Print the daemon's metrics as OpenMetrics text.",
+    commandName: "metrics", abstract: "Print the daemon's metrics, by default as OpenMetrics text.",
     discussion: """
       For example:
 

@@ -19,7 +19,7 @@ struct HelperChoice: ParsableArguments {
   var account: String?
 
   @Option(
-    name: .customLong("for"), help: ArgumentHelp("Server to which the tool sends the token.", valueName: "url"))
+    name: .customLong("for"), help: ArgumentHelp("URL to which the tool sends the token.", valueName: "url"))
   var url: String?
 
   /// Returns the target. If the tool requires an account and the user did not choose one, finds the default account.

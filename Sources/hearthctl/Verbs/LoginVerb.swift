@@ -23,7 +23,7 @@ struct LoginVerb: ParsableCommand {
       case .browser: "Sign in with the browser."
       case .device: "Sign in with a code that you enter on another device."
       case .password: "Sign in with a user name and a password, which you type or pass on standard input."
-      case .refreshTokenStdin: "Read a refresh token from standard input."
+      case .refreshTokenStdin: "Sign in with a refresh token from standard input."
       }
     }
 

@@ -23,7 +23,7 @@ struct OutboxAddVerb: ParsableCommand {
   @Flag(help: "Deliver outside any lane, without waiting for other items.")
   var unordered = false
 
-  @Option(help: ArgumentHelp("Idempotency key. A request with the same key is queued only once.", valueName: "key"))
+  @Option(help: ArgumentHelp("Idempotency key. Hearth queues a request with this key only once.", valueName: "key"))
   var key: String?
 
   @Option(help: ArgumentHelp("Replacement key. Replaces older undelivered items with the same key.", valueName: "key"))
