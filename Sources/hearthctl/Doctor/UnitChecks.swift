@@ -25,7 +25,7 @@ enum UnitChecks {
     guard units.contains(where: { $0["LoadState"] == "loaded" }) else {
       return Finding(
         .doubtful, "unit",
-        "Hearth is not installed as a user service. To install it, run \"make install\".")
+        "Hearth is not installed as a user service. Run \"make install\" or \"install.sh\", or start hearthd yourself.")
     }
     if let failed = units.first(where: { $0["ActiveState"] == "failed" }), let name = failed["Id"] {
       return Finding(

@@ -12,7 +12,7 @@ struct BegunAction {
   init(_ action: TopKey.Action, _ chosen: TopAccount, _ daemon: inout ControlClient) throws {
     let account = chosen.session.account
     switch action {
-    case .lock: self = try Self("Locking \(account)", LockSessions(account), &daemon) { $0.messages() }
+    case .lock: self = try Self("Locking \(account)", LockSessions(account), &daemon) { $0.messages(\.messageOfLock) }
     case .unlock: self = try Self("Unlocking \(account)", UnlockSessions(account), &daemon) { $0.messages() }
     case .refresh:
       self = try Self("Refreshing \(account)", RefreshSession(account), &daemon) { _ in "\(account) has a new token." }

@@ -83,7 +83,7 @@ private enum Editor {
   /// Runs the editor. Returns `nil` on success and otherwise the failure.
   static func failure(on path: String) -> CommandFailure? {
     guard let line else {
-      return CommandFailure(.failed, "No editor was found. Set $EDITOR, for example to nano.")
+      return CommandFailure(.failed, "No editor was found. Install one, or set $EDITOR.")
     }
     let call: [String] = ["/bin/sh", "-c", "\(line) \"$1\"", "sh", path]
     var words = call.map { strdup($0) } + [nil]

@@ -132,7 +132,7 @@ struct CredentialGoauthVerb: ParsableCommand {
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
-      "Server that gets the token with the first request instead of after a rejection.", valueName: "url"))
+      "Server to which go sends the token with its first request, instead of after a rejection.", valueName: "url"))
   var server: String?
 
   @Argument(help: "URL of the rejected request, added by go.")

@@ -44,7 +44,7 @@ struct LoginVerb: ParsableCommand {
   @Flag(exclusivity: .exclusive)
   var choice: Choice?
 
-  @Flag(help: "Print the address instead of opening a browser, and read the final address from the terminal.")
+  @Flag(help: "Print an address to open elsewhere, then ask for the address that your browser ends up at.")
   var noBrowser = false
 
   @Option(help: ArgumentHelp("User name, for a sign-in with a password.", valueName: "name"))

@@ -134,7 +134,7 @@ struct LockVerb: ParsableCommand {
 extension SessionStatus {
   /// The message after `lock`. The status of an account without a session does not mention the lock, so this message
   /// does.
-  fileprivate var messageOfLock: String {
+  var messageOfLock: String {
     switch state {
     case .unauthenticated, .reauthRequired: "Locked until the next sign-in. \(message)"
     case .hydrating, .locked, .authenticated: message
