@@ -37,7 +37,8 @@ struct EventsVerb: ParsableCommand {
       switch step {
       case .snapshot where !hasBegun: hasBegun = true
       case .snapshot:
-        throw CommandFailure(.later, "Some events were lost, because too many arrived at once. Run the command again.")
+        throw CommandFailure(
+          .later, "Some events were lost, because they arrived faster than they were printed. Run the command again.")
       case .notification(let notification):
         // Print one line per event even on a terminal, because scripts read this stream.
         daemonOptions.output.line(

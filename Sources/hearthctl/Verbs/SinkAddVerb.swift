@@ -7,9 +7,10 @@ struct SinkAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Maintain a file that contains a fresh token of an account.",
     discussion: """
-      The file is replaced atomically whenever there is a new token, and removed when the account is locked or signed \
-      out, when its token has expired, and when the daemon stops. Anyone who can read the file can use the token, so \
-      choose a folder that only you can read, preferably in memory. For example:
+      Hearth replaces the file atomically whenever there is a new token, and removes it when the account is locked or \
+      needs a sign-in, when its token has expired, and when the daemon stops. With --in-place, Hearth overwrites and \
+      empties the file instead. In a netrc file, it changes only its own entries. Anyone who can read the file can use \
+      the token, so choose a folder that only you can read, preferably in memory. For example:
 
         hearthctl sink add work ~/.cache/work.token
         hearthctl sink add work '%t/work.header' --format header
@@ -42,7 +43,7 @@ struct SinkAddVerb: ParsableCommand {
   @Option(help: ArgumentHelp("File mode (default 0600).", valueName: "octal"))
   var mode: String?
 
-  @Option(help: ArgumentHelp("Owner of the file; only root may set it.", valueName: "user"))
+  @Option(help: ArgumentHelp("Owner of the file; only root can set it.", valueName: "user"))
   var owner: String?
 
   @Option(help: ArgumentHelp("Group of the file. You must be a member of it.", valueName: "group"))
