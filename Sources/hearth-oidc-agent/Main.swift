@@ -10,8 +10,8 @@ struct OIDCAgent: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearth-oidc-agent", abstract: "Serve Hearth's tokens to oidc-agent's clients.",
     discussion: """
-      It speaks oidc-agent's protocol and gets the tokens from hearthd. Set OIDC_SOCK to the path of its socket. To \
-      start it whenever a client connects, run "systemctl --user enable --now hearth-oidc-agent.socket".
+      The agent speaks oidc-agent's protocol and gets the tokens from hearthd. Set OIDC_SOCK to the path of the agent's \
+      socket. To start the agent whenever a client connects, run "systemctl --user enable --now hearth-oidc-agent.socket".
       """, version: "hearth-oidc-agent \(HearthVersion.text)")
 
   @Option(help: ArgumentHelp("Path of hearthd's socket.", valueName: "path"))

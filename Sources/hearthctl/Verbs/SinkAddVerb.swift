@@ -36,7 +36,7 @@ struct SinkAddVerb: ParsableCommand {
   var format: String?
 
   @Option(
-    help: "Kind of token: access_token or id_token (default: the account's bearer).",
+    help: "Kind of token: access_token or id_token (default: the account's bearer setting).",
     completion: .list(BearerKind.allCases.map(\.rawValue)))
   var bearer: String?
 
