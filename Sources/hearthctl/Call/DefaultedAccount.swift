@@ -26,7 +26,7 @@ struct OutboxAccount: ParsableArguments {
 
   @OptionGroup var option: AccountOption
 
-  @Flag(help: "Include all accounts.")
+  @Flag(help: "All accounts, even if one is selected by default.")
   var all = false
 
   func validate() throws {

@@ -85,7 +85,8 @@ struct HelperTarget: Equatable {
     let url = given.withScheme
     let isPlain = url.utf8.allSatisfy { Self.plain.contains($0) }
     guard isPlain, let scheme = url.firstRange(of: "://"), scheme.upperBound < url.endIndex else {
-      throw CommandFailure(.usage, "--for requires a URL such as https://git.example.com, not \"\(url)\".")
+      throw CommandFailure(
+        .usage, "--for requires a URL without a query, such as https://git.example.com, not \"\(url)\".")
     }
     place = String(url[scheme.upperBound...])
     (self.account, self.url) = (account, url)

@@ -108,7 +108,7 @@ struct LoginVerb: ParsableCommand {
     do {
       token = try SecretText.secret(.refreshToken, in: Array(given.utf8))
     } catch {
-      throw CommandFailure(.failed, "The input \(error.reason). Nothing was sent.")
+      throw CommandFailure(.failed, "The refresh token \(error.reason). It was not sent.")
     }
     return try daemon.call(ImportGrant(account, refreshToken: token, replace: replace))
   }
