@@ -246,7 +246,7 @@ struct Daemon {
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
         await parts.signIns.sessionChanged(snapshot.account)
         await parts.requests.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
-        await parts.streams.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
+        await parts.streams.sessionChanged(snapshot)
         await revocations.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
       case .signedIn(let account): await parts.outbox.signedIn(account)
       case .skewMeasured(let name, let skew): await parts.outbox.providerTimeReported(of: name, skew: skew)

@@ -27,6 +27,9 @@ package struct RPCError: Error, Hashable, Sendable {
 
   package typealias Kind = Failure.Kind
 
+  /// The time after which to call again if the provider did not say when to retry.
+  private static let usualRetry: Duration = .seconds(5)
+
   /// Creates the wire error for a failure.
   package init(_ failure: Failure) {
     let item = failure.item.map { "items[\($0)]" }
@@ -34,8 +37,15 @@ package struct RPCError: Error, Hashable, Sendable {
       self = .invalidParams("The parameter \(item.map { $0 + "." } ?? "")\(failure.message).")
       return
     }
-    self.init(
-      failure.kind, account: failure.account, message: (item.map { $0 + ": " } ?? "") + failure.message)
+    guard failure.kind != .internalError else {
+      self = .internalError(failure.message)
+      return
+    }
+    let retryAfter = failure.retryAfter ?? (failure.kind == .refreshUnavailable ? Self.usualRetry : nil)
+    let error = RPCError(
+      failure.kind, account: failure.account, message: (item.map { $0 + ": " } ?? "") + failure.message,
+      action: failure.action, retryAfterSeconds: retryAfter?.roundedUpSeconds, isRetryable: failure.isRetryable)
+    self = failure.challenge.map { error.with("challenge", $0.json) } ?? error
   }
 
   /// The error's kind, or `nil` if this version does not know the code.
@@ -93,10 +103,6 @@ extension RPCError {
 
   package static func unknownSignIn(_ id: String) -> RPCError {
     RPCError(.unknownSignIn, message: "There is no sign-in \(id.quotedName) in progress.")
-  }
-
-  package static func challenge(_ challenge: Challenge, _ account: AccountName) -> RPCError {
-    RPCError(.challenge, account: account, message: challenge.sentence).with("challenge", challenge.json)
   }
 
   /// Creates an error with OAuth's code `invalid_scope` (RFC 6749, section 5.2) or `invalid_target` (RFC 8707, section

@@ -1,7 +1,7 @@
 /// The results of the senders' steps: tokens, responses, and causes of 401s.
 extension OutboxMachine {
   /// Handles the token that a sender has requested, or the failure to get a token.
-  package mutating func received(_ result: Result<Bearer, BearerFailure>, for id: SenderID, at now: Timestamp) {
+  package mutating func received(_ result: Result<Bearer, Failure>, for id: SenderID, at now: Timestamp) {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
     switch result {
     case .success(let bearer):
@@ -21,16 +21,17 @@ extension OutboxMachine {
       case .unauthorized, .rejected: accounts[name]?.senders[id]?.step = .authorized(bearer)
       case .between, .authorized, .sending, .judging: break
       }
-    // The session reports when it is usable again. That report may have arrived before this failure, so schedule a
-    // retry.
-    case .failure(.noSession):
-      stall(name, retryAfter: nil, at: now)
-      settle(id, .released, at: now)
-    case .failure(.unavailable(_, let retryAfter)):
+    case .failure(let failure) where failure.kind == .refreshUnavailable:
+      let retryAfter = failure.retryAfter
       if mayWaitAlone(sender, of: name, retryAfter: retryAfter, at: now) { return settle(id, .released, at: now) }
       stall(name, retryAfter: retryAfter, at: now)
       accounts[name]?.lacksToken = true
       notePause(of: name)
+      settle(id, .released, at: now)
+    // The session reports when it is usable again. That report may have arrived before this failure, so schedule a
+    // retry.
+    case .failure:
+      stall(name, retryAfter: nil, at: now)
       settle(id, .released, at: now)
     }
   }

@@ -96,4 +96,10 @@ package enum ExchangeFailure: Error, Hashable, Sendable {
   case notSent(message: String)
   /// At least part of the request was sent, so it is unknown whether the server has processed it.
   case unanswered(message: String)
+
+  package var message: String {
+    switch self {
+    case .notSent(let message), .unanswered(let message): message
+    }
+  }
 }

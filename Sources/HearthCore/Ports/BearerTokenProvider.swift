@@ -1,7 +1,10 @@
 /// Provides the tokens for requests to APIs.
 package protocol BearerTokenProvider: Sendable {
   /// Returns a token that is valid long enough for a request. If necessary, waits for a refresh, up to a time limit.
-  func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer
+  ///
+  /// Throws `refreshUnavailable` if a refresh is needed but the provider is unavailable. Throws other failures if the
+  /// session is signed out, ended, locked or not loaded yet. Sending pauses until that changes.
+  func bearer(for account: AccountName) async throws(Failure) -> Bearer
 
   /// Reports a 401 and returns the token to use next. If that is the rejected token, the 401 concerns only this
   /// request.
@@ -9,17 +12,10 @@ package protocol BearerTokenProvider: Sendable {
   /// A 401 for an older token has no effect. A 401 for the current token triggers a single refresh, even if many
   /// callers report it, unless it concerns only the request. A 401 for the token from that refresh ends the session,
   /// unless the API has recently accepted tokens of this sign-in.
-  func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
+  func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(Failure) -> Bearer
 
   /// Reports that `url` has accepted the token with a 2xx. Returns without waiting.
   func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL, of account: AccountName)
-}
-
-package enum BearerFailure: Error, Hashable, Sendable {
-  /// The session is signed out, ended, locked or not loaded yet. Sending pauses until that changes.
-  case noSession
-  /// A refresh is needed, but it failed or did not return a new token.
-  case unavailable(message: String, retryAfter: Duration?)
 }
 
 /// A 401 from an API (RFC 6750, section 3.1).

@@ -15,7 +15,7 @@ package struct RequestMachine: Sendable {
     /// Send the request, then call `responded(_:_:)` or `unanswered(_:)`.
     case send(APIRequest, Bearer)
     case respond(APIResponse)
-    case fail(RequestFailure)
+    case fail(Failure)
   }
 
   /// The maximum size of a response, in bytes.
@@ -25,6 +25,7 @@ package struct RequestMachine: Sendable {
   /// has already obtained, and one for the replacement that this request obtains.
   static let maxRejections = 3
 
+  private let account: AccountName
   private let original: APIRequest
   private var request: APIRequest
   /// The token that the request was last sent with.
@@ -34,22 +35,19 @@ package struct RequestMachine: Sendable {
   private var redirects = 0
   private var rejections: [(token: Fingerprint, response: APIResponse)] = []
 
-  package init(_ request: APIRequest) {
-    original = request
+  package init(_ request: APIRequest, of account: AccountName) {
+    (self.account, original) = (account, request)
     self.request = request
   }
 
   /// Starts the request. `api` is the account's current configuration, or `nil` if the account was removed.
-  package mutating func begin(_ api: APISettings?) -> Step { foreignOrigin(api) ?? .getBearer }
+  package mutating func begin(_ api: APISettings?) -> Step { refusal(api).map(Step.fail) ?? .getBearer }
 
-  private func foreignOrigin(_ api: APISettings?) -> Step? {
-    let origin = request.url.origin
-    return api?.origins.contains(origin) == true ? nil : .fail(.originNotAllowed(origin))
-  }
+  private func refusal(_ api: APISettings?) -> Failure? { .refusing(request.url.origin, of: account, by: api) }
 
   package mutating func authorized(by bearer: Bearer, _ api: APISettings?) -> Step {
-    if let step = foreignOrigin(api) { return step }
-    if let subject, let other = bearer.subject, subject != other { return .fail(.otherUser) }
+    if let refusal = refusal(api) { return .fail(refusal) }
+    if let subject, let other = bearer.subject, subject != other { return .fail(.otherUser(account)) }
     if let last = rejections.last,
       rejections.count >= Self.maxRejections || last.token == bearer.token.fingerprint
     {
@@ -68,7 +66,7 @@ package struct RequestMachine: Sendable {
       return unanswered(.unanswered(message: portal))
     }
     if let challenge = Challenge(response, from: request.url.origin, without: bearer?.secrets ?? []) {
-      return .fail(.challenge(challenge))
+      return .fail(.challenge(challenge, account))
     }
     if response.status == 401, let bearer {
       rejections.append((bearer.token.fingerprint, response))
@@ -83,27 +81,23 @@ package struct RequestMachine: Sendable {
       // The user may have locked the session or signed out in the meantime, so get the token again.
       return .getBearer
     }
-    return response.isTruncated ? .fail(.tooLong(limit: Self.responseLimit)) : .respond(response)
-  }
-
-  /// Returns the failure for a response that ended early while it was read in pieces.
-  package static func brokenOff(_ failure: ExchangeFailure) -> RequestFailure {
-    switch failure {
-    case .notSent(let message), .unanswered(let message):
-      .unanswered(message: message + ". Only part of the response was received.")
-    }
+    guard response.isTruncated else { return .respond(response) }
+    return .fail(
+      Failure(
+        .requestFailed,
+        "The request was sent, but its response is longer than \(Self.responseLimit >> 20) MiB, the most that Hearth "
+          + "returns. Request it in parts (with Range, or the API's pages).", account: account, isRetryable: false))
   }
 
   package func unanswered(_ failure: ExchangeFailure) -> Step {
-    let (message, fate) =
+    let fate =
       switch failure {
-      case .notSent(let message): (message, " The request was not sent.")
-      case .unanswered(let message):
-        (message, request.isSafe ? "" : " It is unknown whether the request took effect.")
+      case .notSent: " The request was not sent."
+      case .unanswered: request.isSafe ? "" : " It is unknown whether the request took effect."
       }
     // The API may have processed the request before redirecting it, so do not say that the request was not sent.
     let rest = redirects > 0 && !original.isSafe ? " The API had already redirected the request." : fate
-    return .fail(.unanswered(message: message + "." + rest))
+    return .fail(Failure(.requestFailed, failure.message + "." + rest, account: account))
   }
 }
 

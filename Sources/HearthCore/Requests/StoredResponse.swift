@@ -116,19 +116,12 @@ extension APIResponse {
   package var takesEarlierAnswersBack: Bool { [403, 404, 410].contains(status) }
 }
 
-extension RequestFailure {
+extension Failure {
   /// Whether the API or the provider could not be reached or did not respond.
-  package var isOutage: Bool {
-    switch self {
-    case .unanswered, .refreshUnavailable: true
-    case .invalidRequest, .unknownAccount, .originNotAllowed, .noSession, .otherUser, .tooLong, .tooMany, .withheld,
-      .stopping, .challenge:
-      false
-    }
-  }
+  package var isOutage: Bool { kind == .refreshUnavailable || kind == .requestFailed && isRetryable }
 
   /// Whether cached responses must no longer be returned to this sign-in.
-  package var takesEarlierAnswersBack: Bool { if case .challenge = self { true } else { false } }
+  package var takesEarlierAnswersBack: Bool { kind == .challenge }
 }
 
 extension APIRequest.Header {

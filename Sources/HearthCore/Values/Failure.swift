@@ -7,9 +7,23 @@ package struct Failure: Error, Hashable, Sendable {
   package var account: AccountName?
   /// The index of the item that caused the failure, if the call has more than one item.
   package var item: Int?
+  /// What the user has to do, if the session's state requires it.
+  package var action: SessionState.Action?
+  /// The time after which the same call may succeed, if known.
+  package var retryAfter: Duration?
+  /// What the API requires besides a fresh token. Only for the kind `challenge`.
+  package var challenge: Challenge?
+  /// Whether the same call may succeed later without any change by the user.
+  package var isRetryable: Bool
 
-  package init(_ kind: Kind, _ message: String, account: AccountName? = nil, item: Int? = nil) {
+  /// `isRetryable` overrides the kind's default.
+  package init(
+    _ kind: Kind, _ message: String, account: AccountName? = nil, item: Int? = nil, action: SessionState.Action? = nil,
+    retryAfter: Duration? = nil, challenge: Challenge? = nil, isRetryable: Bool? = nil
+  ) {
     (self.kind, self.message, self.account, self.item) = (kind, message, account, item)
+    (self.action, self.retryAfter, self.challenge) = (action, retryAfter, challenge)
+    self.isRetryable = isRetryable ?? kind.isRetryable
   }
 
   package static let shuttingDown = Failure(.shuttingDown, "The daemon is shutting down.")
@@ -28,6 +42,36 @@ package struct Failure: Error, Hashable, Sendable {
       .originNotAllowed,
       "\(origin) is not in the api_origins of \(account), so Hearth does not send its token there. Add it with "
         + "\"hearthctl account set \(account) --add api_origins \(origin)\".", account: account)
+  }
+
+  /// `message` starts with the name of the parameter and a colon.
+  package static func invalidParams(_ message: String) -> Failure { Failure(.invalidParams, message) }
+
+  /// Returns the failure for a request to `origin`, or `nil` if the account's configuration allows the request. `api` is
+  /// `nil` if the account is not configured.
+  package static func refusing(_ origin: Origin, of account: AccountName, by api: APISettings?) -> Failure? {
+    guard let api else { return .unknownAccount(account) }
+    return api.origins.contains(origin) ? nil : .originNotAllowed(origin, account)
+  }
+
+  /// Creates the failure for a state in which the session provides no token. `status` is the status of the session.
+  package static func state(_ state: SessionState, _ status: SessionStatus) -> Failure {
+    let account = status.account
+    // Prefer the status's message, because it may contain details that the state does not, such as the credential's
+    // path.
+    var message = status.state == state ? status.message : state.message(for: account)
+    if case .reauthRequired = state, status.state == .authenticated {
+      message = "The token cannot be renewed. Run \"hearthctl login \(account)\"."
+    }
+    let kind: Kind
+    switch state {
+    case .unauthenticated: kind = .unauthenticated
+    case .reauthRequired: kind = .reauthRequired
+    case .locked, .hydrating: kind = .locked
+    case .authenticated:
+      return Failure(.internalError, "The session of \(account) changed in the meantime. Try again.")
+    }
+    return Failure(kind, message, account: account, action: state.action)
   }
 }
 

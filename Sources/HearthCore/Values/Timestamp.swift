@@ -40,6 +40,9 @@ extension Duration {
     let (sum, sumOverflow) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
     return sumOverflow ? (seconds < 0 ? .min : .max) : sum
   }
+
+  /// The number of seconds, rounded up, and at least 1.
+  package var roundedUpSeconds: Int { Swift.max(Int((wholeMilliseconds + 999) / 1000), 1) }
 }
 
 extension Timestamp: CustomStringConvertible {

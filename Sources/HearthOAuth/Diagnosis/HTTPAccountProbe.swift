@@ -141,11 +141,7 @@ package struct HTTPAccountProbe: AccountProbe {
         timeout: Self.timeout)
       return (found + [answer(response, of: url, as: server, token)], response)
     } catch {
-      let reason =
-        switch error {
-        case .notSent(let message), .unanswered(let message): message
-        }
-      return (found + [Diagnosis(server.answer, .problem, "No response from \(reason).")], nil)
+      return (found + [Diagnosis(server.answer, .problem, "No response from \(error.message).")], nil)
     }
   }
 

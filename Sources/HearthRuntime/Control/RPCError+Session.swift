@@ -3,9 +3,6 @@ package import HearthCore
 
 /// Converts session failures to protocol errors.
 extension RPCError {
-  /// The seconds to wait if the provider did not say when to retry.
-  private static let usualRetry = 5
-
   package init(_ rejection: SessionRejection, _ status: SessionStatus) {
     let account = status.account
     switch rejection {
@@ -25,9 +22,7 @@ extension RPCError {
   private static func unavailable(
     _ account: AccountName, _ message: String, action: SessionState.Action? = nil, _ retryAfter: Duration? = nil
   ) -> RPCError {
-    RPCError(
-      .refreshUnavailable, account: account, message: message, action: action,
-      retryAfterSeconds: retryAfter?.roundedUpSeconds ?? usualRetry)
+    RPCError(Failure(.refreshUnavailable, message, account: account, action: action, retryAfter: retryAfter))
   }
 
   private static func superseded(_ account: AccountName) -> RPCError {
@@ -40,20 +35,7 @@ extension RPCError {
 
   /// Returns the error for a state in which the session has no token.
   static func state(_ state: SessionState, _ status: SessionStatus) -> RPCError {
-    let account = status.account
-    // Prefer the status's message, because it may contain details that the state does not, such as the credential's
-    // path.
-    var message = status.state == state ? status.message : state.message(for: status.account)
-    if case .reauthRequired = state, status.state == .authenticated {
-      message = "The token cannot be renewed. Run \"hearthctl login \(account)\"."
-    }
-    let action = state.action
-    return switch state {
-    case .unauthenticated: RPCError(.unauthenticated, account: account, message: message, action: action)
-    case .reauthRequired: RPCError(.reauthRequired, account: account, message: message, action: action)
-    case .locked, .hydrating: RPCError(.locked, account: account, message: message, action: action)
-    case .authenticated: .internalError("The session of \(account) changed in the meantime. Try again.")
-    }
+    RPCError(Failure.state(state, status))
   }
 
   init(_ end: SignInEnd, _ status: SessionStatus) {
@@ -147,9 +129,4 @@ extension RPCError {
       self = .invalidParams("The credential of \(account) is not protected by a passphrase.")
     }
   }
-}
-
-extension Duration {
-  /// The number of seconds, rounded up, and at least 1.
-  var roundedUpSeconds: Int { Swift.max(Int((wholeMilliseconds + 999) / 1000), 1) }
 }

@@ -266,10 +266,10 @@ package actor OutboxService: RunningService {
     while true {
       switch machine.next(of: id, at: now()) {
       case .getBearer(let name):
-        let bearer = await Result { () async throws(BearerFailure) in try await bearers.bearer(for: name) }
+        let bearer = await Result { () async throws(Failure) in try await bearers.bearer(for: name) }
         machine.received(bearer, for: id, at: now())
       case .replaceBearer(let rejection, let name):
-        let bearer = await Result { () async throws(BearerFailure) in
+        let bearer = await Result { () async throws(Failure) in
           try await bearers.tokenRejected(rejection, of: name)
         }
         machine.received(bearer, for: id, at: now())

@@ -27,16 +27,17 @@ final class RequestPlaces: Sendable {
   /// the client disconnects. `client` is `nil` for callers that cannot disconnect.
   func take(
     _ account: AccountName, for client: ConnectionID?
-  ) throws(RequestFailure) -> (number: Int, presence: AsyncStream<Never>) {
+  ) throws -> (number: Int, presence: AsyncStream<Never>) {
     let (presence, ending) = AsyncStream<Never>.makeStream()
-    let number: Int? = try state.withLock { state throws(RequestFailure) in
-      if let client, state.left.contains(client) { throw .clientLeft }
-      guard state.places.values.count(where: { $0.account == account }) < Self.mostAtOnce else { return nil }
+    let number = try state.withLock { state in
+      if let client, state.left.contains(client) { throw Failure.clientLeft }
+      guard state.places.values.count(where: { $0.account == account }) < Self.mostAtOnce else {
+        throw Failure.tooManyRequests(of: account)
+      }
       state.lastNumber += 1
       state.places[state.lastNumber] = Place(account: account, client: client, presence: ending)
       return state.lastNumber
     }
-    guard let number else { throw .tooMany(Self.mostAtOnce) }
     return (number, presence)
   }
 
@@ -46,24 +47,24 @@ final class RequestPlaces: Sendable {
   /// work.
   func run<Value: Sendable>(
     _ account: AccountName, for client: ConnectionID?,
-    _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
-  ) async throws(RequestFailure) -> Value {
+    _ work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
     let (number, presence) = try take(account, for: client)
     defer { giveBack(number) }
     guard client != nil else { return try await work() }
-    let result = await withTaskGroup(of: Result<Value, RequestFailure>?.self) { group in
-      group.addTask { await Result { () async throws(RequestFailure) in try await work() } }
+    return try await withThrowingTaskGroup(of: Value?.self) { group in
+      group.addTask { try await work() }
       group.addTask {
         for await _ in presence {}
         return nil
       }
-      let first = await group.next()
+      var result = try await group.next() ?? nil
       group.cancelAll()
       // If there is no result, the client has disconnected. Wait for the cancelled work to end.
-      return if let result = first ?? nil { result } else { await group.next() ?? nil }
+      if case nil = result { result = try await group.next() ?? nil }
+      guard let result else { throw Failure.clientLeft }
+      return result
     }
-    guard let result else { throw .clientLeft }
-    return try result.get()
   }
 
   /// Ends the requests of a client that has disconnected. Does not block.
@@ -85,7 +86,14 @@ final class RequestPlaces: Sendable {
   func clientForgotten(_ client: ConnectionID) { state.withLock { _ = $0.left.remove(client) } }
 }
 
-extension RequestFailure {
+extension Failure {
   /// The failure if a request's client disconnects. No client is left to receive it.
-  static let clientLeft = unanswered(message: "The client disconnected. The request was not sent.")
+  static let clientLeft = Failure(.requestFailed, "The client disconnected. The request was not sent.")
+
+  static func tooManyRequests(of account: AccountName) -> Failure {
+    Failure(
+      .overloaded,
+      "\(RequestPlaces.mostAtOnce) requests of \(account) are already in flight. Try again when one of them is finished."
+    )
+  }
 }

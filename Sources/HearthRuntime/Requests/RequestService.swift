@@ -66,9 +66,9 @@ package actor RequestService {
   /// the request is cancelled.
   package func answer(
     to draft: RequestDraft, cache: RequestCache = .none, of user: Subject? = nil, for client: ConnectionID? = nil
-  ) async throws(RequestFailure) -> Answer {
+  ) async throws -> Answer {
     let request = try checked(draft)
-    return try await places.run(draft.account, for: client) { () async throws(RequestFailure) in
+    return try await places.run(draft.account, for: client) {
       guard cache == .staleIfError, let user, request.hasAnswerToKeep else {
         return try await self.exchange(request, of: draft.account, timeout: draft.timeout, for: client).answer
       }
@@ -82,21 +82,21 @@ package actor RequestService {
   /// caller must free the slot.
   func begin(
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, for client: ConnectionID
-  ) throws(RequestFailure) -> (request: APIRequest, place: Int) {
+  ) throws -> (request: APIRequest, place: Int) {
     var request = try checked(draft)
     request.upload = upload
     return (request, try places.take(draft.account, for: client).number)
   }
 
-  private func checked(_ draft: RequestDraft) throws(RequestFailure) -> APIRequest {
-    guard access[draft.account] != nil else { throw .unknownAccount(draft.account) }
-    do { return try draft.checked(maxBody: maxBody) } catch { throw .invalidRequest(error.description) }
+  private func checked(_ draft: RequestDraft) throws -> APIRequest {
+    guard access[draft.account] != nil else { throw Failure.unknownAccount(draft.account) }
+    do { return try draft.checked(maxBody: maxBody) } catch { throw Failure.invalidParams(error.description) }
   }
 
   /// Sends a request and caches the response if allowed. If the API fails, returns a cached response.
   private func answer(
     to request: APIRequest, _ key: ResponseKey, timeout: Duration, for client: ConnectionID?
-  ) async throws(RequestFailure) -> Answer {
+  ) async throws -> Answer {
     let wipesBefore = wipes[key.account]
     let kept = await store.find(key)
     func staleAnswer() -> Answer? {
@@ -104,7 +104,7 @@ package actor RequestService {
       return Answer(response: kept.answer, subject: key.subject, age: kept.age(at: clock.now()))
     }
     let exchange: Exchange
-    do throws(RequestFailure) {
+    do {
       exchange = try await self.exchange(request, of: key.account, timeout: timeout, for: client, validating: kept)
     } catch {
       if error.takesEarlierAnswersBack { await store.remove(key) }
@@ -145,7 +145,7 @@ package actor RequestService {
   private func exchange(
     _ original: APIRequest, of account: AccountName, timeout: Duration, for client: ConnectionID?,
     validating kept: StoredResponse? = nil
-  ) async throws(RequestFailure) -> Exchange {
+  ) async throws(Failure) -> Exchange {
     var (left, exchange) = (timeout, Exchange(answer: Answer(response: APIResponse(status: 0))))
     exchange.answer.response = try await converse(original, of: account) {
       (request, bearer) async throws(ExchangeFailure) in
@@ -167,16 +167,16 @@ package actor RequestService {
   func converse(
     _ request: APIRequest, of account: AccountName,
     send: (APIRequest, Bearer) async throws(ExchangeFailure) -> APIResponse
-  ) async throws(RequestFailure) -> APIResponse {
-    var machine = RequestMachine(request)
+  ) async throws(Failure) -> APIResponse {
+    var machine = RequestMachine(request, of: account)
     var step = machine.begin(access[account])
     while true {
       switch step {
       case .getBearer:
-        let bearer = try await given(await bearers.bearer(for: account))
+        let bearer = try await bearers.bearer(for: account)
         step = machine.authorized(by: bearer, access[account])
       case .replaceBearer(let rejection):
-        let bearer = try await given(await bearers.tokenRejected(rejection, of: account))
+        let bearer = try await bearers.tokenRejected(rejection, of: account)
         step = machine.authorized(by: bearer, access[account])
       case .send(let request, let bearer):
         do throws(ExchangeFailure) {
@@ -192,18 +192,6 @@ package actor RequestService {
         }
       case .respond(let response): return response
       case .fail(let failure): throw failure
-      }
-    }
-  }
-
-  private func given(_ bearer: @autoclosure () async throws(BearerFailure) -> Bearer) async throws(RequestFailure)
-    -> Bearer
-  {
-    do throws(BearerFailure) { return try await bearer() } catch {
-      switch error {
-      case .noSession: throw .noSession
-      case .unavailable(let message, let retryAfter):
-        throw .refreshUnavailable(message: message, retryAfter: retryAfter)
       }
     }
   }

@@ -28,9 +28,9 @@ actor RequestStream {
     /// The API has answered. The client can read the response.
     case answered(APIResponse, any APIExchange)
     /// The stream failed. The next call throws the failure.
-    case failed(RequestFailure)
+    case failed(Failure)
     /// The stream has ended. The failure is `nil` if the stream did not fail.
-    case over(RequestFailure?)
+    case over(Failure?)
   }
 
   nonisolated let account: AccountName
@@ -103,13 +103,13 @@ actor RequestStream {
   }
 
   /// Returns once the client can write the body or read the answer.
-  func opened() async throws(RequestFailure) {
+  func opened() async throws {
     while case .preparing = phase { await change() }
     if !isOpen { try tellEnd() }
   }
 
   private func converse(with requests: RequestService) async {
-    do throws(RequestFailure) {
+    do {
       let response = try await requests.converse(original, of: account) {
         @Sendable (request, bearer) async throws(ExchangeFailure) in
         try await self.send(request, bearer)
@@ -141,7 +141,7 @@ actor RequestStream {
   }
 
   /// Ends the stream. Waiting calls, or else the next call, will throw `failure`.
-  func fail(_ failure: RequestFailure) {
+  func fail(_ failure: Failure) {
     guard isOpen else { return }
     release()
     enter(.failed(failure))
@@ -165,10 +165,10 @@ actor RequestStream {
   }
 
   /// Throws the failure that ended the stream, or an error that says that the stream has ended.
-  private func tellEnd() throws(RequestFailure) {
+  private func tellEnd() throws {
     close()
     if case .over(let failure) = phase {
-      throw failure ?? .invalidRequest(Self.unknown(id))
+      throw failure ?? Self.unknown(id)
     }
   }
 
@@ -224,8 +224,8 @@ actor RequestStream {
 extension RequestStream {
   /// Sends a piece of the body and waits until the network has accepted it. Returns the offset of the next piece: 0 if
   /// the body must be sent again, or `nil` if no more pieces are needed. `isLast` ends a body of unknown length.
-  func write(_ piece: [UInt8], at offset: Int, isLast: Bool) async throws(RequestFailure) -> Int? {
-    guard !isWriting else { throw .invalidRequest("stream: another piece of the body is being written") }
+  func write(_ piece: [UInt8], at offset: Int, isLast: Bool) async throws -> Int? {
+    guard !isWriting else { throw Failure.invalidParams("stream: another piece of the body is being written") }
     (isWriting, lastCall) = (true, clock.now())
     defer { (isWriting, lastCall) = (false, clock.now()) }
     let isLast = try check(piece, at: offset, isLast: isLast)
@@ -261,27 +261,29 @@ extension RequestStream {
   }
 
   /// Checks a piece. Returns whether it is the last piece.
-  private func check(_ piece: [UInt8], at offset: Int, isLast: Bool) throws(RequestFailure) -> Bool {
+  private func check(_ piece: [UInt8], at offset: Int, isLast: Bool) throws -> Bool {
     guard piece.count <= APIRequest.pieceLimit else {
-      throw .invalidRequest("data: a piece must not be longer than \(APIRequest.pieceLimit) bytes")
+      throw Failure.invalidParams("data: a piece must not be longer than \(APIRequest.pieceLimit) bytes")
     }
     switch original.upload {
-    case nil: throw .invalidRequest("stream: the request was opened without a body")
+    case nil: throw Failure.invalidParams("stream: the request was opened without a body")
     case .chunked: return isLast
     case .sized(let count):
       guard offset <= count, piece.count <= count - offset else {
-        throw .invalidRequest("data: the body is longer than the \(count) bytes announced when the stream was opened")
+        throw Failure.invalidParams(
+          "data: the body is longer than the \(count) bytes announced when the stream was opened")
       }
       guard !isLast || offset + piece.count == count else {
-        throw .invalidRequest("end: the body is shorter than the \(count) bytes announced when the stream was opened")
+        throw Failure.invalidParams(
+          "end: the body is shorter than the \(count) bytes announced when the stream was opened")
       }
       return offset + piece.count == count
     }
   }
 
   /// Waits for the next part of the answer and returns it. The first part is the head.
-  func read() async throws(RequestFailure) -> Reading {
-    guard !isReading else { throw .invalidRequest("stream: another call is reading the response") }
+  func read() async throws -> Reading {
+    guard !isReading else { throw Failure.invalidParams("stream: another call is reading the response") }
     (isReading, lastCall) = (true, clock.now())
     defer { (isReading, lastCall) = (false, clock.now()) }
     while true {
@@ -298,7 +300,8 @@ extension RequestStream {
         do throws(ExchangeFailure) {
           piece = try await exchange.read()
         } catch {
-          fail(RequestMachine.brokenOff(error))
+          let rest = "Only part of the response was received."
+          fail(Failure(.requestFailed, "\(error.message). \(rest)", account: account))
           continue
         }
         guard isOpen else { continue }
@@ -310,5 +313,7 @@ extension RequestStream {
     }
   }
 
-  static func unknown(_ id: String) -> String { "stream: there is no stream \(id.quotedName) on this connection" }
+  static func unknown(_ id: String) -> Failure {
+    .invalidParams("stream: there is no stream \(id.quotedName) on this connection")
+  }
 }

@@ -20,7 +20,7 @@ package actor StreamService: RunningService {
 
   package func stop() async {
     isStopping = true
-    for stream in streams.values { await stream.fail(.stopping) }
+    for stream in streams.values { await stream.fail(.shuttingDown) }
     for stream in streams.values { await stream.close() }
     work.finish()
   }
@@ -30,13 +30,13 @@ package actor StreamService: RunningService {
   /// Opens a stream and waits until it can be written or read. `upload` is `nil` for a request without a body.
   func open(
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, on connection: ConnectionID
-  ) async throws(RequestFailure) -> RequestStream {
-    guard !isStopping else { throw .stopping }
+  ) async throws -> RequestStream {
+    guard !isStopping else { throw Failure.shuttingDown }
     // An empty body need not be streamed.
     let (request, place) = try await requests.begin(draft, upload == .sized(0) ? nil : upload, for: connection)
     guard !isStopping else {
       requests.places.giveBack(place)
-      throw .stopping
+      throw Failure.shuttingDown
     }
     lastID += 1
     let stream = RequestStream(
@@ -54,8 +54,10 @@ package actor StreamService: RunningService {
     requests.places.giveBack(place)
   }
 
-  func stream(_ id: String, of connection: ConnectionID) -> RequestStream? {
-    streams[id].flatMap { $0.connection == connection ? $0 : nil }
+  /// Returns the connection's stream with this id. Throws -32602 if there is no such stream.
+  func stream(_ id: String, of connection: ConnectionID) throws -> RequestStream {
+    guard let stream = streams[id], stream.connection == connection else { throw RequestStream.unknown(id) }
+    return stream
   }
 
   // MARK: - Ending streams
@@ -71,22 +73,20 @@ package actor StreamService: RunningService {
 
   /// Handles a change of the account's session. Ends all streams of a locked or signed-out account, or the streams of a
   /// user who was replaced, so that no more of their answers is returned.
-  package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
-    for stream in streams.values where stream.account == account {
-      switch state {
-      case .locked, .unauthenticated: await stream.fail(.withheld(state))
-      case .hydrating, .authenticated, .reauthRequired:
-        if let subject, let other = await stream.subject, other != subject { await stream.fail(.otherUser) }
-      }
+  package func sessionChanged(_ status: SessionStatus) async {
+    // While the credential is read, it is unknown whether the session may go on. Calls wait until then.
+    guard status.state != .hydrating else { return }
+    for stream in streams.values where stream.account == status.account {
+      if let failure = status.withholding(answerFor: await stream.subject) { await stream.fail(failure) }
     }
   }
 
   /// Ends streams that the new configuration does not allow.
   package func accountsChanged() async {
     for stream in streams.values {
-      let (api, origin) = (requests.access[stream.account], await stream.origin)
-      if api?.origins.contains(origin) != true {
-        await stream.fail(api == nil ? .unknownAccount(stream.account) : .originNotAllowed(origin))
+      let (account, origin) = (stream.account, await stream.origin)
+      if let refusal = Failure.refusing(origin, of: account, by: requests.access[account]) {
+        await stream.fail(refusal)
       }
     }
   }

@@ -138,32 +138,39 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
 
   // MARK: - BearerTokenProvider
 
-  package nonisolated func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
+  package nonisolated func bearer(for account: AccountName) async throws(Failure) -> Bearer {
     if let ready = readyToken(of: account, Self.validityToSend) { return ready.bearer }
     return try await currentBearer(of: account).bearer
   }
 
   private func currentBearer(
     of account: AccountName
-  ) async throws(BearerFailure) -> (bearer: Bearer, answer: SessionAnswer) {
-    guard let (_, answer) = await ask(.token(minValidity: Self.validityToSend), of: account) else { throw .noSession }
+  ) async throws(Failure) -> (bearer: Bearer, answer: SessionAnswer) {
+    guard let (_, answer) = await ask(.token(minValidity: Self.validityToSend), of: account) else {
+      throw .unknownAccount(account)
+    }
     switch answer.response {
     case .token(let bearer): return (bearer, answer)
     case .rejected(.refreshUnavailable(let message, let retryAfter)):
-      throw .unavailable(message: message, retryAfter: retryAfter)
-    case .rejected, .done, .signedOut: throw .noSession
+      throw Failure(
+        .refreshUnavailable, message, account: account, action: answer.status.action, retryAfter: retryAfter)
+    case .rejected(.state(let state)): throw .state(state, answer.status)
+    case .rejected, .done, .signedOut: throw .state(answer.status.state, answer.status)
     }
   }
 
   package func tokenRejected(
     _ rejection: APIRejection, of account: AccountName
-  ) async throws(BearerFailure) -> Bearer {
-    guard let (_, report) = await ask(.reportUnauthorized(rejection), of: account) else { throw .noSession }
+  ) async throws(Failure) -> Bearer {
+    guard let (_, report) = await ask(.reportUnauthorized(rejection), of: account) else {
+      throw .unknownAccount(account)
+    }
     if case .token(let kept) = report.response { return kept }
     let (bearer, answer) = try await currentBearer(of: account)
     guard bearer.token.fingerprint == rejection.fingerprint else { return bearer }
-    throw .unavailable(
-      message: answer.status.history.lastError ?? "There is no new token.",
+    throw Failure(
+      .refreshUnavailable, answer.status.history.lastError ?? "There is no new token.", account: account,
+      action: answer.status.action,
       retryAfter: answer.status.nextAttemptAt.map { Swift.max($0 - answer.at, .seconds(1)) })
   }
 

@@ -36,7 +36,7 @@ import Testing
     ("unknownAccount", .unknownAccount("work")),
     ("originNotAllowed", RPCError(.originNotAllowed, account: work, message: "a message")),
     ("requestFailed", RPCError(.requestFailed, account: work, message: "a message")),
-    ("challenge", .challenge(challenge, work)),
+    ("challenge", RPCError(.challenge(challenge, work))),
     ("outboxFull", RPCError(.outboxFull, account: work, message: "a message")),
     ("outboxFull", RPCError(.outboxFull, message: "a message")),
     ("unknownItem", RPCError(.unknownItem, message: "There is no item \"an id\" in the outbox.")),

@@ -74,7 +74,7 @@ import Testing
     #expect(RPCError(.unauthenticated, message: "m", action: .signIn).action == .signIn)
     let challenge = Challenge(
       origin: try Origin(ofServer: "https://api.example.com"), error: "insufficient_scope", scope: "a b")
-    let refusal = RPCError.challenge(challenge, AccountName("work")!)
+    let refusal = RPCError(.challenge(challenge, AccountName("work")!))
     #expect(
       refusal.data?["challenge"]
         == [

@@ -96,7 +96,7 @@ struct UnauthorizedItemTests {
   private func refuse(_ id: SenderID, of delivery: Int, _ outbox: inout OutboxScript) {
     outbox.answer(id, 401)
     #expect(outbox.step(id) == replaces(1, of: delivery, isAcceptedElsewhere: true))
-    let failure = BearerFailure.unavailable(message: "503", retryAfter: nil)
+    let failure = Failure.unavailable(message: "503", retryAfter: nil)
     outbox.machine.received(.failure(failure), for: id, at: outbox.now)
     #expect(outbox.step(id) == .end)
   }

@@ -34,7 +34,7 @@ import Testing
   @Test("asks for a token, sends the request with it, and returns the answer, whatever its status")
   func answered() throws {
     for status in [200, 204, 304, 400, 403, 404, 500, 503] {
-      var machine = RequestMachine(try request())
+      var machine = RequestMachine(try request(), of: Sample.work)
       #expect(machine.begin(api) == .getBearer)
       #expect(machine.authorized(by: bearer(1), api) == .send(try request(), bearer(1)))
       let response = APIResponse(status: status, body: [1, 2])
@@ -45,22 +45,24 @@ import Testing
   @Test("sends nothing to an origin that is not, or no longer, the account's")
   func origins() throws {
     let foreign = try request("GET", "https://elsewhere.example.com/")
-    #expect(RequestMachine(foreign).begin(api: api) == .fail(.originNotAllowed(foreign.url.origin)))
-    #expect(RequestMachine(foreign).begin(api: nil) == .fail(.originNotAllowed(foreign.url.origin)))
+    #expect(
+      RequestMachine(foreign, of: Sample.work).begin(api: api)
+        == .fail(.originNotAllowed(foreign.url.origin, Sample.work)))
+    #expect(RequestMachine(foreign, of: Sample.work).begin(api: nil) == .fail(.unknownAccount(Sample.work)))
     let without: APISettings = [Sample.secondOrigin]
-    let origin = try request().url.origin
-    var machine = RequestMachine(try request())
-    #expect(machine.authorized(by: bearer(1), without) == .fail(.originNotAllowed(origin)), "a reload took it away")
+    let refusal = Failure.originNotAllowed(try request().url.origin, Sample.work)
+    var machine = RequestMachine(try request(), of: Sample.work)
+    #expect(machine.authorized(by: bearer(1), without) == .fail(refusal), "a reload took it away")
     _ = machine.authorized(by: bearer(1), api)
     _ = answered(&machine, APIResponse(status: 401))
-    #expect(machine.authorized(by: bearer(2), without) == .fail(.originNotAllowed(origin)), "also for a second try")
+    #expect(machine.authorized(by: bearer(2), without) == .fail(refusal), "also for a second try")
   }
 
   // MARK: - 401
 
   @Test("reports a 401, and sends the request again with the next token")
   func unauthorized() throws {
-    var machine = RequestMachine(try request("POST"))
+    var machine = RequestMachine(try request("POST"), of: Sample.work)
     _ = machine.authorized(by: bearer(1), api)
     #expect(try answered(&machine, APIResponse(status: 401)) == rejection(1))
     #expect(machine.authorized(by: bearer(2), api) == .send(try request("POST"), bearer(2)))
@@ -70,7 +72,7 @@ import Testing
 
   @Test("it also reports the next 401, which ends a session whose token has just been refreshed")
   func unauthorizedTwice() throws {
-    var machine = RequestMachine(try request())
+    var machine = RequestMachine(try request(), of: Sample.work)
     _ = machine.authorized(by: bearer(1), api)
     _ = answered(&machine, APIResponse(status: 401))
     _ = machine.authorized(by: bearer(2), api)
@@ -80,7 +82,7 @@ import Testing
   @Test("if the session keeps its token, a 401 is the request's answer, also for the second token")
   func rejectedAlone() throws {
     for kept in 1...2 {
-      var machine = RequestMachine(try request())
+      var machine = RequestMachine(try request(), of: Sample.work)
       let response = APIResponse(status: 401, body: [1])
       for number in 1...kept {
         _ = machine.authorized(by: bearer(number), api)
@@ -92,7 +94,7 @@ import Testing
 
   @Test("follows a redirect after a 401 with the token that was accepted")
   func redirectedAfterRejection() throws {
-    var machine = RequestMachine(try request())
+    var machine = RequestMachine(try request(), of: Sample.work)
     _ = machine.authorized(by: bearer(1), api)
     _ = answered(&machine, APIResponse(status: 401))
     _ = machine.authorized(by: bearer(2), api)
@@ -107,13 +109,13 @@ import Testing
       (403, #"Bearer error="insufficient_scope", scope="write""#),
     ]
     for (status, field) in demands {
-      var machine = RequestMachine(try request("POST"))
+      var machine = RequestMachine(try request("POST"), of: Sample.work)
       _ = machine.authorized(by: bearer(1), api)
       let response = APIResponse(status: status, headers: [.init(name: "WWW-Authenticate", value: field)])
       let challenge = try #require(Challenge(response, from: try request().url.origin, without: []))
-      #expect(answered(&machine, response) == .fail(.challenge(challenge)))
+      #expect(answered(&machine, response) == .fail(.challenge(challenge, Sample.work)))
     }
-    var machine = RequestMachine(try request())
+    var machine = RequestMachine(try request(), of: Sample.work)
     _ = machine.authorized(by: bearer(1), api)
     let plain = APIResponse(status: 401, headers: [.init(name: "WWW-Authenticate", value: #"Bearer realm="x""#)])
     #expect(try answered(&machine, plain) == rejection(1))
@@ -121,7 +123,7 @@ import Testing
 
   @Test("does not repeat forever if tokens keep changing")
   func tokensChange() throws {
-    var machine = RequestMachine(try request())
+    var machine = RequestMachine(try request(), of: Sample.work)
     let response = APIResponse(status: 401)
     for number in 1...RequestMachine.maxRejections {
       #expect(machine.authorized(by: bearer(number), api) == .send(try request(), bearer(number)))
@@ -132,13 +134,14 @@ import Testing
 
   @Test("sends nothing again under another user's token")
   func otherUser() throws {
-    var machine = RequestMachine(try request())
+    var machine = RequestMachine(try request(), of: Sample.work)
     _ = machine.authorized(by: bearer(1, of: alice), api)
     _ = answered(&machine, APIResponse(status: 401))
-    #expect(machine.authorized(by: bearer(2, of: bob), api) == .fail(.otherUser))
+    #expect(machine.authorized(by: bearer(2, of: bob), api) == .fail(.otherUser(Sample.work)))
     _ = machine.authorized(by: bearer(2, of: nil), api)
     _ = answered(&machine, APIResponse(status: 401))
-    #expect(machine.authorized(by: bearer(3, of: bob), api) == .fail(.otherUser), "the first one known counts")
+    #expect(
+      machine.authorized(by: bearer(3, of: bob), api) == .fail(.otherUser(Sample.work)), "the first one known counts")
     #expect(machine.authorized(by: bearer(3, of: alice), api) == .send(try request(), bearer(3, of: alice)))
   }
 
@@ -154,7 +157,7 @@ import Testing
       (305, "GET", nil), (201, "POST", nil),
     ] as [(Int, String, String?)])
   func redirected(status: Int, method: String, next: String?) throws {
-    var machine = RequestMachine(try request(method))
+    var machine = RequestMachine(try request(method), of: Sample.work)
     _ = machine.authorized(by: bearer(1), api)
     let response = redirect(status, to: "/b?c#d")
     guard let next else { return #expect(answered(&machine, response) == .respond(response)) }
@@ -176,7 +179,7 @@ import Testing
   func upload(_ status: Int) throws {
     var original = try request("POST")
     (original.body, original.upload) = ([], .sized(7))
-    var machine = RequestMachine(original)
+    var machine = RequestMachine(original, of: Sample.work)
     _ = machine.authorized(by: bearer(1), api)
     _ = answered(&machine, APIResponse(status: 401))
     #expect(machine.authorized(by: bearer(2), api) == .send(original, bearer(2)))
@@ -196,7 +199,7 @@ import Testing
       "https://[nonsense",
     ])
   func elsewhere(_ location: String) throws {
-    var machine = RequestMachine(try request())
+    var machine = RequestMachine(try request(), of: Sample.work)
     _ = machine.authorized(by: bearer(1), api)
     let response = redirect(307, to: location)
     #expect(answered(&machine, response) == .respond(response))
@@ -204,7 +207,7 @@ import Testing
 
   @Test("returns a redirect without a location, and one too many")
   func endless() throws {
-    var machine = RequestMachine(try request())
+    var machine = RequestMachine(try request(), of: Sample.work)
     #expect(answered(&machine, APIResponse(status: 302)) == .respond(APIResponse(status: 302)))
     let response = redirect(302, to: "/a")
     for _ in 1...RequestMachine.maxRedirects {
@@ -217,21 +220,14 @@ import Testing
 
   // MARK: - No answer
 
-  @Test("an answer that breaks off is reported as only its beginning")
-  func brokenOff() {
-    #expect(
-      RequestMachine.brokenOff(.unanswered(message: "It broke off"))
-        == .unanswered(message: "It broke off. Only part of the response was received."))
-  }
-
   @Test("without an answer, reports what is known about the request")
   func unanswered() throws {
     func sentence(_ method: String, _ failure: ExchangeFailure, redirected: Bool = false) throws -> String {
-      var machine = RequestMachine(try request(method))
+      var machine = RequestMachine(try request(method), of: Sample.work)
       _ = machine.authorized(by: bearer(1), api)
       if redirected { _ = answered(&machine, redirect(303, to: "/b")) }
-      guard case .fail(.unanswered(let message)) = machine.unanswered(failure) else { return "" }
-      return message
+      guard case .fail(let failure) = machine.unanswered(failure), failure.kind == .requestFailed else { return "" }
+      return failure.message
     }
     #expect(try sentence("POST", .notSent(message: "refused")) == "refused. The request was not sent.")
     #expect(
@@ -245,35 +241,38 @@ import Testing
 
   @Test("an answer of a proxy or a portal is not the API's", arguments: [407, 511])
   func portal(_ status: Int) throws {
-    var machine = RequestMachine(try request())
+    var machine = RequestMachine(try request(), of: Sample.work)
     _ = machine.authorized(by: bearer(1), api)
-    guard case .fail(.unanswered) = answered(&machine, APIResponse(status: status)) else {
+    guard case .fail(let failure) = answered(&machine, APIResponse(status: status)) else {
       Issue.record("It is given.")
       return
     }
+    #expect(failure.isOutage)
   }
 
   @Test("after a page instead of JSON, nobody claims that the request was not sent")
   func pageForJSON() throws {
     var request = try request("POST")
     request.headers.append(.init(name: "Accept", value: "application/json"))
-    var machine = RequestMachine(request)
+    var machine = RequestMachine(request, of: Sample.work)
     _ = machine.authorized(by: bearer(1), api)
     let page = APIResponse(status: 200, headers: [.init(name: "Content-Type", value: "text/html")])
-    guard case .fail(.unanswered(let message)) = answered(&machine, page) else {
+    guard case .fail(let failure) = answered(&machine, page) else {
       Issue.record("The page is given.")
       return
     }
-    #expect(message.hasSuffix("It is unknown whether the request took effect."))
+    #expect(failure.message.hasSuffix("It is unknown whether the request took effect."))
   }
 
   @Test("a response that is too long is not returned in part")
   func tooLong() throws {
-    var machine = RequestMachine(try request())
+    var machine = RequestMachine(try request(), of: Sample.work)
     _ = machine.authorized(by: bearer(1), api)
-    #expect(
-      answered(&machine, APIResponse(status: 200, isTruncated: true))
-        == .fail(.tooLong(limit: RequestMachine.responseLimit)))
+    guard case .fail(let failure) = answered(&machine, APIResponse(status: 200, isTruncated: true)) else {
+      Issue.record("It is given.")
+      return
+    }
+    #expect(failure.message.contains("longer than 4 MiB") && !failure.isRetryable && !failure.isOutage)
   }
 }
 

@@ -35,16 +35,16 @@ import Testing
     RequestDraft(account: Sample.work, method: method, url: "\(Sample.origin)/a", timeout: timeout)
   }
 
-  func opened(_ scene: Scene, _ upload: APIRequest.Upload? = .chunked) async throws(RequestFailure) -> RequestStream {
+  func opened(_ scene: Scene, _ upload: APIRequest.Upload? = .chunked) async throws -> RequestStream {
     try await scene.service.open(draft(upload == nil ? "GET" : "POST"), upload, on: connection)
   }
 
-  func failure<Value>(of body: () async throws(RequestFailure) -> Value) async -> RequestFailure? {
-    do throws(RequestFailure) {
+  func failure<Value>(of body: () async throws -> Value) async -> Failure? {
+    do {
       _ = try await body()
       return nil
     } catch {
-      return error
+      return error as? Failure
     }
   }
 
@@ -70,7 +70,7 @@ import Testing
     if case .end = reading { true } else { false }
   }
 
-  let gone = RequestFailure.invalidRequest("stream: there is no stream \"1\" on this connection")
+  let gone = Failure.invalidParams("stream: there is no stream \"1\" on this connection")
 
   @Test("nothing is sent before the first piece; body and answer go in their order, and then the stream is closed")
   func course() async throws {
@@ -90,7 +90,7 @@ import Testing
       #expect(try await piece(stream.read()) == [5, 6])
       exchange.finish()
       #expect(try await isEnd(stream.read()))
-      #expect(await failure { () async throws(RequestFailure) in try await stream.read() } == gone)
+      #expect(await failure { try await stream.read() } == gone)
       #expect(exchange.cancelled == "nobody is waiting for the response" || exchange.cancelled == nil)
     }
   }
@@ -122,9 +122,9 @@ import Testing
       async let first = stream.write([1, 2, 3], at: 0, isLast: false)
       let exchange = await scene.exchanges.next()
       #expect(try await first == nil)
-      async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
+      async let reading = failure { try await stream.read() }
       exchange.answer(401, headers: [.init(name: "WWW-Authenticate", value: #"Bearer claims="e30""#)])
-      #expect(await reading == .challenge(Challenge(origin: Sample.origin, claims: "e30")))
+      #expect(await reading == .challenge(Challenge(origin: Sample.origin, claims: "e30"), Sample.work))
       #expect(bearers.refused == [] && exchange.isCancelled)
     }
   }
@@ -235,11 +235,11 @@ import Testing
   func noSession() async throws {
     try await scene { scene in
       bearers.set(failure: .noSession)
-      #expect(await failure { () async throws(RequestFailure) in try await opened(scene) } == .noSession)
+      #expect(await failure { try await opened(scene) } == .noSession)
       bearers.set(failure: nil)
       let stream = try await opened(scene, nil)
       let exchange = await scene.exchanges.next()
-      async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
+      async let reading = failure { try await stream.read() }
       bearers.set(failure: .noSession)
       exchange.answer(401)
       #expect(await reading == .noSession)
@@ -253,10 +253,10 @@ import Testing
       async let first = stream.write([1], at: 0, isLast: true)
       let exchange = await scene.exchanges.next()
       #expect(try await first == nil)
-      async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
+      async let reading = failure { try await stream.read() }
       bearers.set(subject: Sample.bob)
       exchange.answer(401)
-      #expect(await reading == .otherUser)
+      #expect(await reading == .otherUser(Sample.work))
     }
   }
 
@@ -266,10 +266,10 @@ import Testing
   func refused() async throws {
     try await scene { scene in
       func refusal(_ stream: RequestStream, _ piece: [UInt8], _ offset: Int, _ isLast: Bool) async -> String? {
-        let told = await failure { () async throws(RequestFailure) in
+        let told = await failure {
           try await stream.write(piece, at: offset, isLast: isLast)
         }
-        if case .invalidRequest(let why)? = told { return why } else { return nil }
+        return told?.kind == .invalidParams ? told?.message : nil
       }
       let stream = try await opened(scene, .sized(3))
       let long = [UInt8](repeating: 0, count: APIRequest.pieceLimit + 1)
@@ -308,8 +308,8 @@ import Testing
       async let second = stream.write([2], at: 1, isLast: false)
       await exchange.wait(until: \.isAwaited)
       #expect(
-        await failure { () async throws(RequestFailure) in try await stream.write([2], at: 1, isLast: false) }
-          == .invalidRequest("stream: another piece of the body is being written"))
+        await failure { try await stream.write([2], at: 1, isLast: false) }
+          == .invalidParams("stream: another piece of the body is being written"))
       exchange.answer(200)
       exchange.hold(false)
       #expect(try await second == 2)
@@ -318,8 +318,8 @@ import Testing
       async let reading = stream.read()
       await exchange.wait(until: \.isAwaited)
       #expect(
-        await failure { () async throws(RequestFailure) in try await stream.read() }
-          == .invalidRequest("stream: another call is reading the response"))
+        await failure { try await stream.read() }
+          == .invalidParams("stream: another call is reading the response"))
       exchange.bring([1])
       #expect(try await piece(reading) == [1])
     }

@@ -20,7 +20,7 @@ import Testing
   private func ask(
     _ service: RequestService, _ path: String = "/a", of user: Subject? = Sample.alice,
     cache: RequestCache = .staleIfError
-  ) async throws(RequestFailure) -> RequestService.Answer {
+  ) async throws -> RequestService.Answer {
     let draft = RequestDraft(account: Sample.work, method: "GET", url: "\(Sample.origin)\(path)")
     return try await service.answer(to: draft, cache: cache, of: user)
   }
@@ -93,7 +93,7 @@ import Testing
     answers(200)
     _ = try await ask(service)
     bearers.set(failure: .noSession)
-    await #expect(throws: RequestFailure.noSession) { try await ask(service) }
+    await #expect(throws: Failure.noSession) { try await ask(service) }
     bearers.set(failure: nil)
     answers(503)
     #expect(try await ask(service, of: nil).response.status == 503)

@@ -118,9 +118,10 @@ struct SessionDirectoryTests {
       let token = Token.sample(1).fingerprint
       let again = try await sessions.tokenRejected(APIRejection(token, isAcceptedElsewhere: true), of: .sample)
       #expect(again.token.fingerprint == token)
-      await #expect(throws: BearerFailure.noSession) {
+      let failure = await #expect(throws: Failure.self) {
         try await sessions.tokenRejected(APIRejection(token), of: .sample)
       }
+      #expect(failure?.kind == .reauthRequired && failure?.action == .signIn)
       await sessions.stop(timeout: .zero)
     }
   }

@@ -1,14 +1,24 @@
 package import HearthCore
 import Synchronization
 
+extension Failure {
+  /// The failure of a session that has no token.
+  package static let noSession = Failure(.unauthenticated, "Nobody is signed in.")
+
+  /// The failure if a token can be had only from a provider that is unavailable.
+  package static func unavailable(message: String, retryAfter: Duration?) -> Failure {
+    Failure(.refreshUnavailable, message, retryAfter: retryAfter)
+  }
+}
+
 /// Sessions whose tokens the test sets. Rejecting the current token brings the next one, or what the test says.
 package final class ScriptedBearerTokenProvider: BearerTokenProvider {
   private struct State {
     var subject: Subject?
     var generation = 1
-    var failure: BearerFailure?
+    var failure: Failure?
     /// The result of rejecting the current token, or nil if that brings the next one.
-    var refusal: BearerFailure?
+    var refusal: Failure?
     /// The number of rejections of the current token after which the session ends.
     var refusalsLeft: Int
     var rejections: [APIRejection] = []
@@ -35,19 +45,19 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
   package var current: Token { state.withLock { Self.token($0.generation) } }
 
   package func set(subject: Subject?) { state.withLock { $0.subject = subject } }
-  package func set(failure: BearerFailure?) { state.withLock { $0.failure = failure } }
-  package func set(refusal: BearerFailure?) { state.withLock { $0.refusal = refusal } }
+  package func set(failure: Failure?) { state.withLock { $0.failure = failure } }
+  package func set(refusal: Failure?) { state.withLock { $0.refusal = refusal } }
   package func keepToken() { state.withLock { $0.keepsToken = true } }
   /// The tokens of each request that got a 2xx, in order.
   package var accepted: [Fingerprint] { state.withLock(\.accepted) }
   package func renew() { state.withLock { $0.generation += 1 } }
 
-  package func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
-    try state.withLock { state throws(BearerFailure) in try Self.bearer(state) }
+  package func bearer(for account: AccountName) async throws(Failure) -> Bearer {
+    try state.withLock { state throws(Failure) in try Self.bearer(state) }
   }
 
-  package func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer {
-    try state.withLock { state throws(BearerFailure) in
+  package func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(Failure) -> Bearer {
+    try state.withLock { state throws(Failure) in
       state.rejections.append(rejection)
       if let failure = state.refusal { throw failure }
       let isCurrent = rejection.fingerprint == Self.token(state.generation).fingerprint
@@ -63,7 +73,7 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
     state.withLock { $0.accepted.append(fingerprint) }
   }
 
-  private static func bearer(_ state: State) throws(BearerFailure) -> Bearer {
+  private static func bearer(_ state: State) throws(Failure) -> Bearer {
     if let failure = state.failure { throw failure }
     let token = token(state.generation)
     return Bearer(token: token, subject: state.subject, secrets: [token.secret, Secret("the-refresh-token")])

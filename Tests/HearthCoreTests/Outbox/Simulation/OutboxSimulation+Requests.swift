@@ -190,14 +190,14 @@ extension OutboxSimulation {
     step(id)
   }
 
-  private func describe(_ result: Result<Bearer, BearerFailure>) -> String {
+  private func describe(_ result: Result<Bearer, Failure>) -> String {
     switch result {
     case .success(let bearer): bearer.token.fingerprint.description
     case .failure(let failure): "\(failure)"
     }
   }
 
-  private func bearer(of name: AccountName, _ rejection: APIRejection?) -> Result<Bearer, BearerFailure> {
+  private func bearer(of name: AccountName, _ rejection: APIRejection?) -> Result<Bearer, Failure> {
     guard let session = sessions[name], session.state == .signedIn else { return .failure(.noSession) }
     if let rejection, rejection.fingerprint == session.fingerprint {
       if let replacedAt = session.replacedAt, elapsed - replacedAt < 40_000, !rejection.isAcceptedElsewhere {
@@ -209,7 +209,7 @@ extension OutboxSimulation {
     return session.isExpired ? refresh(name, replaces: false) : .success(session.bearer)
   }
 
-  private func refresh(_ name: AccountName, replaces: Bool) -> Result<Bearer, BearerFailure> {
+  private func refresh(_ name: AccountName, replaces: Bool) -> Result<Bearer, Failure> {
     let mood = sessions[name]!.mood
     if mood == .down || mood == .flaky && chances(1, in: 2) {
       let retryAfter: Duration? = chances(1, in: 4) ? .seconds(number(1...600)) : nil
