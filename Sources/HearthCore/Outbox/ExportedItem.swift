@@ -49,10 +49,10 @@ extension ExportedItem {
   /// Validates the item for an import and returns its progress. If the item was in flight, or if the export is older
   /// than the idempotency horizon, the original outbox may have sent the item in the meantime. The item's result then
   /// counts as unknown from the time of the export.
-  package func kept(horizon: Duration, at now: Timestamp) throws(DraftError) -> NewOutboxItem.Kept {
-    guard ItemID.isValid(id) else { throw DraftError("id must be a lowercase UUID") }
+  package func kept(horizon: Duration, at now: Timestamp) throws(Failure) -> NewOutboxItem.Kept {
+    guard ItemID.isValid(id) else { throw .invalidParams("id must be a lowercase UUID") }
     if let reason, !state.reasons.contains(reason) {
-      throw DraftError("reason cannot be \(reason.rawValue) if the state is \(state.rawValue)")
+      throw .invalidParams("reason cannot be \(reason.rawValue) if the state is \(state.rawValue)")
     }
     var progress = ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
     (progress.attempts, progress.hasLeft) = (attempts, mayHaveLeft)
@@ -72,7 +72,7 @@ extension ExportedItem {
       if reason != .otherUser, reason?.keepsPlace != true { progress.end(.held, reason ?? .needsReview, at: now) }
     case .dead: progress.end(.dead, reason ?? .rejected, at: now)
     case .delivered, .cancelled, .superseded:
-      throw DraftError("state is \(state.rawValue), so the item cannot be sent again")
+      throw .invalidParams("state is \(state.rawValue), so the item cannot be imported")
     }
     return NewOutboxItem.Kept(progress: progress, createdAt: min(createdAt, now))
   }

@@ -26,21 +26,21 @@ extension RequestDraft {
     "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade",
   ]
 
-  /// Checks the draft by the outbox's rules, with two exceptions: the headers may contain `Idempotency-Key`, and must
-  /// not contain hop-by-hop fields. Returns the request. `maxBody` is in bytes.
-  package func checked(maxBody: Int) throws(DraftError) -> APIRequest {
+  /// Checks the draft, and returns the request. Unlike the headers of an `OutboxDraft`, the headers may contain
+  /// `Idempotency-Key`, but no hop-by-hop fields. `maxBody` is in bytes.
+  package func checked(maxBody: Int) throws(Failure) -> APIRequest {
     let keys = headers.filter(\.isIdempotencyKey)
-    guard keys.count <= 1 else { throw DraftError("headers: there is more than one Idempotency-Key") }
+    guard keys.count <= 1 else { throw .invalidParams("headers must not contain more than one Idempotency-Key") }
     let others = headers.filter { !$0.isIdempotencyKey }
     if let header = others.first(where: { Self.connectionFields.contains($0.name.lowercased()) }) {
-      throw DraftError("headers: \(header.name) is set by Hearth")
+      throw .invalidParams("headers must not contain \(header.name), because Hearth sets it")
     }
-    let draft = OutboxDraft(
-      account: account, method: method, url: url, headers: others, body: body, isUnordered: true,
-      idempotencyKey: keys.first?.value)
+    let key = keys.first?.value
+    let url = try DraftRules.checked(
+      url, method: method, headers: others, body: body, idempotencyKey: key, maxBody: maxBody)
     return APIRequest(
-      method: method, url: try draft.checked(maxBody: maxBody), headers: others, body: body,
-      idempotencyKey: keys.first?.value, responseLimit: RequestMachine.responseLimit)
+      method: method, url: url, headers: others, body: body, idempotencyKey: key,
+      responseLimit: RequestMachine.responseLimit)
   }
 }
 

@@ -1,7 +1,7 @@
 /// The reason why a call failed. Clients receive it as a JSON-RPC error.
 package struct Failure: Error, Hashable, Sendable {
   package var kind: Kind
-  /// A sentence without secrets. For `invalidParams`, it starts with the name of the parameter and a colon.
+  /// A sentence without secrets. For `invalidParams`, it starts with the name of the parameter.
   package var message: String
   /// The account that the failure concerns, if any.
   package var account: AccountName?

@@ -47,11 +47,8 @@ extension OutboxService {
   /// Checks that the account is configured and that the request is valid.
   func checkedURL(of draft: OutboxDraft) throws -> HTTPURL {
     let api = try known(draft.account)
-    let url: HTTPURL
-    do { url = try draft.checked(maxBody: machine.settings.maxBody) } catch {
-      throw Failure(.invalidParams, error.description)
-    }
-    guard api.origins.contains(url.origin) else { throw Failure.originNotAllowed(url.origin, draft.account) }
+    let url = try draft.checked(maxBody: machine.settings.maxBody)
+    if let refusal = Failure.refusing(url.origin, of: draft.account, by: api) { throw refusal }
     return url
   }
 
@@ -70,11 +67,11 @@ extension OutboxService {
   func check(_ query: OutboxQuery) throws {
     if let account = query.account { try known(account) }
     guard (1...1000).contains(query.limit) else {
-      throw Failure(.invalidParams, "limit must be between 1 and 1000")
+      throw Failure.invalidParams("limit must be between 1 and 1000")
     }
     if let cursor = query.cursor, Int64(cursor) == nil {
-      throw Failure(
-        .invalidParams, "cursor was not returned by outbox.list; omit it to start with the oldest item")
+      throw Failure.invalidParams(
+        "cursor was not returned by outbox.list; omit it to start with the oldest item")
     }
   }
 

@@ -9,7 +9,7 @@ extension OutboxService {
   package func export(_ query: OutboxQuery) async throws -> ExportPage {
     try check(query)
     if let state = query.state, !state.keepsContent {
-      throw Failure(.invalidParams, "state cannot be \(state.rawValue), because these items have no content to export")
+      throw Failure.invalidParams("state cannot be \(state.rawValue), because these items have no content to export")
     }
     return try await answered(of: query.account, await store.export(query, bytes: Self.exportBytes))
   }
@@ -38,11 +38,9 @@ extension OutboxService {
 
   private func checked(_ exported: ExportedItem, at now: Timestamp) throws -> NewOutboxItem {
     let url = try checkedURL(of: exported.draft)
-    do throws(DraftError) {
-      let kept = try exported.kept(horizon: machine.settings.idempotencyHorizon, at: now)
-      // Keep an item of another, unnamed user on hold after the import, until the user reviews the item.
-      let subject = exported.subject ?? (exported.reason == .otherUser ? .unnamedBefore : nil)
-      return NewOutboxItem(id: exported.id, draft: exported.draft, url: url, subject: subject, kept: kept)
-    } catch { throw Failure(.invalidParams, error.description) }
+    let kept = try exported.kept(horizon: machine.settings.idempotencyHorizon, at: now)
+    // Keep an item of another, unnamed user on hold after the import, until the user reviews the item.
+    let subject = exported.subject ?? (exported.reason == .otherUser ? .unnamedBefore : nil)
+    return NewOutboxItem(id: exported.id, draft: exported.draft, url: url, subject: subject, kept: kept)
   }
 }

@@ -90,7 +90,7 @@ package actor RequestService {
 
   private func checked(_ draft: RequestDraft) throws -> APIRequest {
     guard access[draft.account] != nil else { throw Failure.unknownAccount(draft.account) }
-    do { return try draft.checked(maxBody: maxBody) } catch { throw Failure.invalidParams(error.description) }
+    return try draft.checked(maxBody: maxBody)
   }
 
   /// Sends a request and caches the response if allowed. If the API fails, returns a cached response.

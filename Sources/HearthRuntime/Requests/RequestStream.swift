@@ -225,7 +225,7 @@ extension RequestStream {
   /// Sends a piece of the body and waits until the network has accepted it. Returns the offset of the next piece: 0 if
   /// the body must be sent again, or `nil` if no more pieces are needed. `isLast` ends a body of unknown length.
   func write(_ piece: [UInt8], at offset: Int, isLast: Bool) async throws -> Int? {
-    guard !isWriting else { throw Failure.invalidParams("stream: another piece of the body is being written") }
+    guard !isWriting else { throw Failure.invalidParams("stream is busy: another call is writing a piece of the body") }
     (isWriting, lastCall) = (true, clock.now())
     defer { (isWriting, lastCall) = (false, clock.now()) }
     let isLast = try check(piece, at: offset, isLast: isLast)
@@ -263,19 +263,19 @@ extension RequestStream {
   /// Checks a piece. Returns whether it is the last piece.
   private func check(_ piece: [UInt8], at offset: Int, isLast: Bool) throws -> Bool {
     guard piece.count <= APIRequest.pieceLimit else {
-      throw Failure.invalidParams("data: a piece must not be longer than \(APIRequest.pieceLimit) bytes")
+      throw Failure.invalidParams("data must not be longer than \(APIRequest.pieceLimit) bytes")
     }
     switch original.upload {
-    case nil: throw Failure.invalidParams("stream: the request was opened without a body")
+    case nil: throw Failure.invalidParams("stream was opened without a body")
     case .chunked: return isLast
     case .sized(let count):
       guard offset <= count, piece.count <= count - offset else {
         throw Failure.invalidParams(
-          "data: the body is longer than the \(count) bytes announced when the stream was opened")
+          "data exceeds the \(count) bytes that were announced when the stream was opened")
       }
       guard !isLast || offset + piece.count == count else {
         throw Failure.invalidParams(
-          "end: the body is shorter than the \(count) bytes announced when the stream was opened")
+          "end cannot be true yet, because the body is shorter than the \(count) bytes that were announced")
       }
       return offset + piece.count == count
     }
@@ -283,7 +283,7 @@ extension RequestStream {
 
   /// Waits for the next part of the answer and returns it. The first part is the head.
   func read() async throws -> Reading {
-    guard !isReading else { throw Failure.invalidParams("stream: another call is reading the response") }
+    guard !isReading else { throw Failure.invalidParams("stream is busy: another call is reading the response") }
     (isReading, lastCall) = (true, clock.now())
     defer { (isReading, lastCall) = (false, clock.now()) }
     while true {
@@ -314,6 +314,6 @@ extension RequestStream {
   }
 
   static func unknown(_ id: String) -> Failure {
-    .invalidParams("stream: there is no stream \(id.quotedName) on this connection")
+    .invalidParams("stream is unknown: there is no stream \(id.quotedName) on this connection")
   }
 }

@@ -58,7 +58,7 @@ struct RequestContent: Hashable {
     guard account != nil || url.contains("://") else {
       throw ValidationError("The URL is missing or does not begin with https://: \(url.shown())")
     }
-    guard OutboxDraft.isToken(method) else { throw ValidationError("\(method.quotedName) is not an HTTP method.") }
+    guard DraftRules.isToken(method) else { throw ValidationError("\(method.quotedName) is not an HTTP method.") }
     guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {
       throw ValidationError("Standard input can be read only once. Pass the headers or the body in a file.")
     }

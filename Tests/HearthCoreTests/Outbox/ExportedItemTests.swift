@@ -49,7 +49,7 @@ import Testing
       (OutboxItem.State.pending, OutboxItem.Reason.otherUser), (.held, .expired), (.dead, .needsReview),
       (.waiting, .rejected),
     ] {
-      #expect(throws: DraftError.self) { try progress(item(state, reason)) }
+      #expect(throws: Failure.self) { try progress(item(state, reason)) }
     }
     for reason in OutboxItem.Reason.allCases {
       let isOfHeld = (try? progress(item(.held, reason))) != nil
@@ -60,12 +60,12 @@ import Testing
   @Test("is refused if it was delivered, cancelled or superseded, or if its id is not valid")
   func refused() throws {
     for state in [OutboxItem.State.delivered, .cancelled, .superseded] {
-      #expect(throws: DraftError.self) { try progress(item(state)) }
+      #expect(throws: Failure.self) { try progress(item(state)) }
     }
     for id in ["", "x\r\ny", "0190ABCD-0000-7000-8000-000000000000", "0190abcd-0000-7000-8000-00000000000"] {
       var item = item(.pending)
       item.id = id
-      #expect(throws: DraftError.self) { try progress(item) }
+      #expect(throws: Failure.self) { try progress(item) }
     }
   }
 }

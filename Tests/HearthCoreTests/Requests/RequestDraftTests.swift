@@ -24,16 +24,16 @@ import Testing
       "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Proxy-Authenticate",
     ])
   func ownHeaders(_ name: String) {
-    #expect(throws: DraftError.self) { try checked([(name, "x")]) }
+    #expect(throws: Failure.self) { try checked([(name, "x")]) }
   }
 
   @Test("is refused with two keys, an invalid key, a body that is too long, a line break, or an invalid method")
   func refused() {
-    #expect(throws: DraftError.self) { try checked([("Idempotency-Key", "a"), ("Idempotency-Key", "b")]) }
-    #expect(throws: DraftError.self) { try checked([("Idempotency-Key", "a b")]) }
-    #expect(throws: DraftError.self) { try checked([], body: "abcde") }
-    #expect(throws: DraftError.self) { try checked([("X", "a\r\nAuthorization: Bearer x")]) }
-    #expect(throws: DraftError.self) { try checked([], method: "CONNECT") }
-    #expect(throws: DraftError.self) { try checked([], method: "GE T") }
+    #expect(throws: Failure.self) { try checked([("Idempotency-Key", "a"), ("Idempotency-Key", "b")]) }
+    #expect(throws: Failure.self) { try checked([("Idempotency-Key", "a b")]) }
+    #expect(throws: Failure.self) { try checked([], body: "abcde") }
+    #expect(throws: Failure.self) { try checked([("X", "a\r\nAuthorization: Bearer x")]) }
+    #expect(throws: Failure.self) { try checked([], method: "CONNECT") }
+    #expect(throws: Failure.self) { try checked([], method: "GE T") }
   }
 }

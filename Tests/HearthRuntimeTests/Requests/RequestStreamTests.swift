@@ -273,16 +273,16 @@ import Testing
       }
       let stream = try await opened(scene, .sized(3))
       let long = [UInt8](repeating: 0, count: APIRequest.pieceLimit + 1)
-      #expect(await refusal(stream, long, 0, false) == "data: a piece must not be longer than 262144 bytes")
+      #expect(await refusal(stream, long, 0, false) == "data must not be longer than 262144 bytes")
       #expect(
         await refusal(stream, [1, 2, 3, 4], 0, false)
-          == "data: the body is longer than the 3 bytes announced when the stream was opened")
+          == "data exceeds the 3 bytes that were announced when the stream was opened")
       #expect(
-        await refusal(stream, [], .max, false) == "data: the body is longer than the 3 bytes announced when the stream "
-          + "was opened")
+        await refusal(stream, [], .max, false)
+          == "data exceeds the 3 bytes that were announced when the stream was opened")
       #expect(
-        await refusal(stream, [1], 0, true) == "end: the body is shorter than the 3 bytes announced when the stream "
-          + "was opened")
+        await refusal(stream, [1], 0, true)
+          == "end cannot be true yet, because the body is shorter than the 3 bytes that were announced")
       #expect(try await stream.write([1], at: 2, isLast: false) == 0)
       async let first = stream.write([1, 2], at: 0, isLast: false)
       let exchange = await scene.exchanges.next()
@@ -291,7 +291,7 @@ import Testing
       #expect(exchange.written == [1, 2])
       for upload in [nil, .sized(0)] as [APIRequest.Upload?] {
         let other = try await opened(scene, upload)
-        #expect(await refusal(other, [], 0, true) == "stream: the request was opened without a body")
+        #expect(await refusal(other, [], 0, true) == "stream was opened without a body")
         await scene.exchanges.next().finish()
       }
     }
@@ -309,7 +309,7 @@ import Testing
       await exchange.wait(until: \.isAwaited)
       #expect(
         await failure { try await stream.write([2], at: 1, isLast: false) }
-          == .invalidParams("stream: another piece of the body is being written"))
+          == .invalidParams("stream is busy: another call is writing a piece of the body"))
       exchange.answer(200)
       exchange.hold(false)
       #expect(try await second == 2)
@@ -319,7 +319,7 @@ import Testing
       await exchange.wait(until: \.isAwaited)
       #expect(
         await failure { try await stream.read() }
-          == .invalidParams("stream: another call is reading the response"))
+          == .invalidParams("stream is busy: another call is reading the response"))
       exchange.bring([1])
       #expect(try await piece(reading) == [1])
     }

@@ -1,0 +1,62 @@
+/// The rules for requests of programs, whether Hearth sends them now or queues them.
+package enum DraftRules {
+  private static let maxHeaders = 100
+  private static let maxHeaderBytes = 64 * 1024
+  /// The maximum length of a lane name or key, in bytes.
+  private static let maxNameBytes = 255
+
+  /// Checks a request's parts, and returns the parsed URL. `maxBody` is in bytes.
+  static func checked(
+    _ url: String, method: String, headers: [APIRequest.Header], body: [UInt8], idempotencyKey: String?, maxBody: Int
+  ) throws(Failure) -> HTTPURL {
+    guard isToken(method) else { throw .invalidParams("method must be an HTTP method") }
+    // A CONNECT request has no URL of this form, and the response to a TRACE would repeat the token (RFC 9110, section
+    // 9.3.8).
+    guard method != "CONNECT", method != "TRACE" else {
+      throw .invalidParams("method must not be \(method)")
+    }
+    try check(headers)
+    guard body.count <= maxBody else { throw .invalidParams("body must not be longer than \(maxBody) bytes") }
+    if let idempotencyKey {
+      guard isName(idempotencyKey), idempotencyKey.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        throw .invalidParams("idempotencyKey must be 1 to 255 printable ASCII characters, without spaces")
+      }
+    }
+    do {
+      return try HTTPURL(encoding: url)
+    } catch {
+      throw .invalidParams("url cannot be used: \(error)")
+    }
+  }
+
+  private static func check(_ headers: [APIRequest.Header]) throws(Failure) {
+    guard headers.count <= maxHeaders, headers.reduce(0, { $0 + $1.byteCount }) <= maxHeaderBytes else {
+      throw .invalidParams("headers must not exceed \(maxHeaders) headers or \(maxHeaderBytes) bytes")
+    }
+    for header in headers {
+      guard isToken(header.name) else { throw .invalidParams("headers contains an invalid name") }
+      guard !header.isOwn else {
+        throw .invalidParams("headers must not contain \(header.name), because Hearth sets it")
+      }
+      guard header.hasFieldValue else {
+        throw .invalidParams("headers contains a control character in the value of \(header.name)")
+      }
+    }
+  }
+
+  /// Returns whether the string is a valid method or header name (RFC 9110, section 5.6.2) of at most 64 bytes.
+  package static func isToken(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isTokenByte)
+  }
+
+  static func isName(_ text: String) -> Bool {
+    (1...maxNameBytes).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+  }
+}
+
+extension APIRequest.Header {
+  /// Whether the value contains no control characters other than tabs (RFC 9110, section 5.5).
+  package var hasFieldValue: Bool { value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F } }
+
+  package var byteCount: Int { name.utf8.count + value.utf8.count }
+}
