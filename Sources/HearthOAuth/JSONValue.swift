@@ -11,8 +11,8 @@ enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Returns `nil` if the bytes are not JSON. Skips a byte order mark, which some servers send. If an object repeats a
-  /// name, the first member counts.
+  /// Parses JSON. Skips a byte order mark, which some servers send. Returns `nil` if the bytes are not JSON. If an
+  /// object repeats a name, the first member counts. A number that is too large becomes null.
   init?(parsing bytes: [UInt8]) {
     guard let json = try? JSON(parsing: ByteOrderMark.removed(from: bytes), allowsTwins: true) else { return nil }
     self.init(json)
@@ -64,7 +64,7 @@ enum JSONValue: Hashable, Sendable {
   /// Whether the value is true. Some providers send booleans as strings.
   var isTrue: Bool { self == .bool(true) || self == .string("true") }
 
-  /// The value as a number, or `nil` if it is not a number. Some providers send numbers as strings.
+  /// The value as a number, or `nil` if it is neither a number nor a decimal string, which some providers send instead.
   var asNumber: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -74,7 +74,7 @@ enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// The object without null members, which some serializers write for missing values.
+  /// The object without null members, which some serializers write for missing values. Other values are unchanged.
   var withoutNulls: JSONValue { object.map { .object($0.filter { $1 != .null }) } ?? self }
 
   subscript(name: String) -> JSONValue? { object?[name] }

@@ -70,8 +70,8 @@ extension ClientAuthentication {
 }
 
 extension ClientAuthentication.Method {
-  /// Chooses the method for an account without `client_auth`: the preset's method, or `auto` if the account's keys do
-  /// not fit that method.
+  /// Chooses the method for an account without `client_auth`: the preset's method, or another one if the account's keys
+  /// do not fit the preset's.
   fileprivate init(of preset: ProviderPreset?, for table: TableReader<ProviderKey>) {
     let usual = preset?.clientAuthentication ?? .auto
     self =

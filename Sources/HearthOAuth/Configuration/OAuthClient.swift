@@ -31,6 +31,6 @@ package struct ClientKey: Hashable, Sendable {
   var certificate: ClientFile?
   /// The provider's name for the key (`kid`; RFC 7515, section 4.1.4).
   var id: String?
-  /// The audience (`aud`) of assertions, or `nil` for the token endpoint's URL.
+  /// The audience (`aud`) of assertions, or `nil` for the token endpoint's URL (for `appleSecret`, Apple's issuer).
   var audience: String?
 }

@@ -112,8 +112,8 @@ extension ProviderConfiguration {
     kind.oauth?.authority.issuer.map { DefaultIssuer($0) } ?? DefaultIssuer(assumed: binding.origin)
   }
 
-  /// Returns the scopes that each refresh must request again. For Entra, these include `offline_access`, even if the
-  /// account does not use a preset.
+  /// Returns the scopes that each refresh must request again. If an account at Entra does not use a preset, this is
+  /// `offline_access`, provided that its `scopes` contain it.
   private func offlineScopes(of client: OAuthClient) -> [String] {
     let isEntra = preset == nil && binding.origin.host == "login.microsoftonline.com"
     return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes
@@ -122,7 +122,7 @@ extension ProviderConfiguration {
   /// The URL of the issuer's discovery document, or `nil` if the account does not use discovery.
   package var discoveryURL: HTTPURL? { kind.oauth?.authority.issuer?.discoveryURL }
 
-  /// The scopes and audience that the account requests. If they are not configured, the provider chooses them.
+  /// The scopes and the audience that the configuration requests, if any.
   package var offer: TokenOffer {
     TokenOffer(scopes: kind.oauth?.client.scopes ?? [], audience: tokenParameters["audience"])
   }

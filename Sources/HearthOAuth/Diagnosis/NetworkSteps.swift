@@ -3,7 +3,7 @@ import HearthCore
 import NIOCore
 import NIOPosix
 
-/// Looks up a name and connects to it as separate steps. A failure's reason is worded as the end of a sentence.
+/// Looks up a name and connects to it as separate steps. A failure's reason is a phrase without a period.
 struct NetworkSteps: Sendable {
   struct Failure: Error {
     let reason: String

@@ -13,8 +13,8 @@ enum EndpointSource: Sendable {
     }
   }
 
-  /// Repeats discovery after the token endpoint returned 404. Returns `nil` if the account configures the endpoints or
-  /// the token endpoint has not changed.
+  /// Repeats discovery after the token endpoint returned 404. Returns the new endpoints, or `nil` if the token endpoint
+  /// is unchanged or the endpoints do not come from discovery.
   func moved(from old: ProviderEndpoints) async throws(RefreshFailure) -> ProviderEndpoints? {
     switch self {
     case .named: return nil
@@ -128,8 +128,8 @@ final class Discovery: Sendable {
     return endpoints
   }
 
-  /// Returns a message that says what to do if the document names another issuer. Oracle identity domains and Azure AD
-  /// B2C user flows name an issuer that has no discovery document, so no value of `issuer` works for them.
+  /// Returns a message that says what to do if the document names another issuer or none. Oracle identity domains and
+  /// Azure AD B2C user flows name an issuer that has no discovery document, so no value of `issuer` works for them.
   private func otherIssuer(_ named: String?) -> String {
     let name = Redactor(EmptyCollection<Secret>()).line(named ?? "none")
     let sentence = "The issuer is configured as \(issuer.text), but calls itself \(name)."

@@ -21,7 +21,7 @@ package struct DefaultIssuer: Hashable, Sendable {
   package let text: String
   let isAssumed: Bool
 
-  /// Uses the origin of the token endpoint, because the provider has not named an issuer.
+  /// Uses the token endpoint's origin, because the account has no issuer.
   init(assumed origin: Origin) {
     (text, isAssumed) = (origin.description, true)
   }

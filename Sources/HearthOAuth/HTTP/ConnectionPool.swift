@@ -65,7 +65,8 @@ final class ConnectionPool: Sendable {
 
   // MARK: - Free connections
 
-  /// Marks the connection as idle. Must be called on the connection's event loop.
+  /// Makes the connection available to other requests, or closes it if connections are not reused. Must be called on
+  /// the connection's event loop.
   private func keep(_ connection: HTTPConnection, _ plan: ConnectionPlan) {
     guard let reference = connection.reference else { return }
     let isKept = state.withLock { state in

@@ -55,6 +55,6 @@ package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
 }
 
 extension HTTPExchange.Reading {
-  /// Limits on reading a body when only the status matters.
+  /// Limits for reading a body when only the status matters.
   static let statusSaysEnough = Self.beginning(limit: 64 << 10, time: .seconds(1))
 }

@@ -119,7 +119,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
   }
 
-  /// Writes a piece of the body and calls `done` once the network has accepted it.
+  /// Writes a piece of the body and calls `done` once the kernel has accepted it.
   func write(_ piece: ByteBuffer, isLast: Bool, of exchange: HTTPExchange, done: @escaping () -> Void = {}) {
     guard let context, let current, current.exchange === exchange, !current.isSent, !current.isRefused else { return }
     if piece.readableBytes > 0 {

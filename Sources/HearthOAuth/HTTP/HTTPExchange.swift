@@ -6,7 +6,7 @@ import Synchronization
 /// One request to a server and its response. Records whether any part of the request was written to a connection, so
 /// that the error "not sent" is reliable. A request that ends while it waits for a connection is never sent.
 ///
-/// Bodies in pieces need little memory: the writer waits until the network has accepted each piece, and reading pauses
+/// Bodies in pieces need little memory: the writer waits until the kernel has accepted each piece, and reading pauses
 /// while `APIRequest.pieceLimit` bytes of the response are unread.
 final class HTTPExchange: APIExchange {
   /// How much of the response's body to read, and who reads it.
@@ -45,7 +45,7 @@ final class HTTPExchange: APIExchange {
     var hasBegun = false
     /// Whether the caller will write more of the body.
     var isUpload: Bool
-    /// The number of bytes of the body that the network has not accepted yet.
+    /// The number of bytes of the body that the kernel has not accepted yet.
     var unsent = 0
     /// Whether to stop sending the request's body, because the server has refused the request or has sent a response
     /// without a body.
@@ -148,7 +148,7 @@ final class HTTPExchange: APIExchange {
   // MARK: - Time limits
 
   /// Cancels the request after `time`, measured from its start or, if only the beginning of the response is needed,
-  /// from its last progress.
+  /// from the last progress of its body.
   func limit(to time: Duration) { limit(to: time, after: time) }
 
   private func limit(to time: Duration, after wait: Duration) {
@@ -240,7 +240,7 @@ final class HTTPExchange: APIExchange {
 
   // MARK: - The response
 
-  /// Returns the whole response. If the calling task is cancelled, cancels the request.
+  /// Waits for the request to end and returns the response. If the calling task is cancelled, cancels the request.
   func answer() async throws(ExchangeFailure) -> HTTPResponse {
     await withTaskCancellationHandler {
       _ = try? await wait { state in state.end.map { _ in true } }
@@ -313,7 +313,7 @@ extension HTTPExchange {
   /// Records that the head was sent, so that body pieces can follow.
   func began() { change { $0.hasBegun = true } }
 
-  /// Records that the network has accepted `count` more bytes of the body.
+  /// Records that the kernel has accepted `count` more bytes of the body.
   func sent(_ count: Int) {
     let now: Timestamp? =
       switch reading {

@@ -6,7 +6,7 @@ import NIOHTTPCompression
 
 /// Decompresses a provider's response and checks that it is complete.
 extension HTTPResponse {
-  /// Whether `document(limit:)` would change the response or throw.
+  /// Whether `document(limit:)` might change the response or throw.
   var needsWork: Bool { breakOff != nil || isPacked }
 
   /// Decompresses the body, up to `limit` bytes. Throws if the connection broke off before the body was a complete JSON
@@ -36,8 +36,8 @@ extension HTTPResponse {
 
   private static let gzipMagic: [UInt8] = [0x1F, 0x8B]
 
-  /// Whether the body is in gzip or zlib format. Checks the first bytes, because some servers compress without sending
-  /// the header and some proxies decompress without removing it.
+  /// Whether the body is in gzip or zlib format. The header is not enough, because some servers compress without
+  /// sending it and some proxies decompress without removing it.
   private var isPacked: Bool {
     if body.starts(with: Self.gzipMagic) { return true }
     // The first byte of every zlib stream contains the compression method 8 (RFC 1950, section 2.2).

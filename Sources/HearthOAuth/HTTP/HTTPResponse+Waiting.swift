@@ -4,7 +4,8 @@ extension HTTPResponse {
   private static let longestWait = Duration.seconds(365 * 86_400)
 
   /// How long the server asks the client to wait, from zero to a year. Taken from `Retry-After` (RFC 9110, section
-  /// 10.2.3) or, if that header is missing or malformed, from the rate limit that the request has reached.
+  /// 10.2.3) or, if that header is missing or malformed, from the rate limit that the request has reached. `nil` if the
+  /// server does not say.
   var retryAfter: Duration? { header("Retry-After").flatMap(wait) ?? quotaReset }
 
   /// The time until the quota resets, if the response says that the quota is used up. Servers report this with a 429

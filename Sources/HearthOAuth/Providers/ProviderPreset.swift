@@ -6,7 +6,7 @@ package import HearthCore
 /// `OAuthProviders.swift`.
 package struct ProviderPreset: Sendable {
   package enum Place: Sendable {
-    /// All customers use this issuer, whose endpoints are discovered (`oidc`).
+    /// Accounts that do not set `issuer` use this one, whose endpoints are discovered (`oidc`).
     case issuer(String)
     /// Each customer has its own issuer, which users must configure (`oidc`).
     case ownIssuer(example: String)
@@ -40,7 +40,7 @@ package struct ProviderPreset: Sendable {
   package var revokesOneGrant = false
   /// Scopes without which the provider does not issue a refresh token.
   package var offlineScopes: [String] = []
-  /// Additional authorization request fields without which the provider does not issue a refresh token.
+  /// Additional fields for authorization requests. Without them, some providers do not issue a refresh token.
   package var authorizationParameters: [String: String] = [:]
   /// Additional fields that the provider requires in every token request.
   package var tokenParameters: [String: String] = [:]
@@ -113,7 +113,7 @@ extension ProviderPreset {
   /// Returns whether accounts of this type can use the preset. Every OAuth type can use every OAuth preset.
   func suits(_ type: AccountType) -> Bool { type == accountType || type.isOAuth && accountType.isOAuth }
 
-  /// The issuer, if all customers share one.
+  /// The issuer for accounts that do not set one, if the preset has one.
   package var issuer: String? {
     if case .issuer(let text) = place { text } else { nil }
   }

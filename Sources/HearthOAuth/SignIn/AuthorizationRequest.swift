@@ -16,8 +16,9 @@ struct AuthorizationRequest {
   /// add any.
   let fallback: [(String, String)]?
 
-  /// Requests `offlineScopes` in addition to `scopes`. If `asksConsent` is true, also prompts for the consent that
-  /// `offline_access` requires (OpenID Connect Core, section 11). `parameters` are fields from the configuration.
+  /// Requests `offlineScopes` in addition to `scopes`. If `asksConsent` is true, requests with offline scopes also
+  /// prompt for consent, which `offline_access` requires (OpenID Connect Core, section 11). `parameters` are fields
+  /// from the configuration.
   init(
     redirectURI: String, scopes: [String], offlineScopes: [String] = [], asksConsent: Bool = false,
     hasCodeChallenge: Bool, parameters: [String: String]
@@ -43,7 +44,7 @@ struct AuthorizationRequest {
   /// The request's secrets, which must not appear in messages even if the provider repeats them in its response.
   var secrets: [Secret] { [state, codeVerifier, nonce].compactMap(\.self) }
 
-  /// Adds the fields to the endpoint's query (RFC 6749, section 3.1).
+  /// Returns the endpoint's URL with the fields in its query (RFC 6749, section 3.1).
   static func url(_ endpoint: HTTPURL, with fields: [(String, String)]) -> String {
     let base = endpoint.description
     let separator = !base.contains("?") ? "?" : base.hasSuffix("?") || base.hasSuffix("&") ? "" : "&"

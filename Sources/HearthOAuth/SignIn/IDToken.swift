@@ -58,7 +58,7 @@ struct IDTokenFault: Error, Hashable {
   static func notYetValid(by clock: Clock) -> Self { Self("is not valid yet\(clock.rawValue) (nbf)") }
 
   enum Clock: String {
-    /// The provider's clock, because the response that contained the token also contained the time.
+    /// The provider's clock, if the response that contained the token also contained the time.
     case provider = ", according to the provider's own clock"
     case machine = ", according to this machine's clock, which may be wrong"
   }

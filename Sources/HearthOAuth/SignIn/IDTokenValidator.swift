@@ -18,7 +18,7 @@ struct IDTokenValidator: Sendable {
   let issuer: IssuerName?
   let keys: PublicKeySet
 
-  /// Fetches the keys unless they are already known.
+  /// Fetches the keys unless they are cached.
   func prepare(for endpoints: ProviderEndpoints) async throws(RefreshFailure) {
     if let url = endpoints.keys { _ = try await keys.keys(at: url) }
   }

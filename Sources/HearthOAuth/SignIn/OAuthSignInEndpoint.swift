@@ -32,7 +32,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     return isOpen && endpoints.scopes?.contains("offline_access") == true ? ["offline_access"] : []
   }
 
-  /// Returns the URL that ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0).
+  /// Returns the URL at which a browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0).
   func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String {
     let endpoints = try await endpoints()
     guard let page = endpoints.endSession else {
@@ -103,7 +103,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
         response.subject = subject
       }
     } catch {
-      // The ID token that named the user was rejected, so the user is unknown.
+      // The ID token that names the user was not accepted, so the user is unknown.
       response.subject = nil
       throw .unusable(response, message: error.message)
     }

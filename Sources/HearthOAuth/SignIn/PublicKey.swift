@@ -12,8 +12,8 @@ struct PublicKey: Hashable {
     (id, fields) = (value["kid"]?.text, value)
   }
 
-  /// The accepted signature algorithms for ID tokens, with the type and curve of their keys (RFC 7518, section 3.1; RFC
-  /// 8037, section 3.1; RFC 9864).
+  /// The accepted public-key algorithms for ID tokens, with the type and curve of their keys (RFC 7518, section 3.1;
+  /// RFC 8037, section 3.1; RFC 9864).
   private static let types: [String: (type: String, curve: String?)] = [
     "RS256": ("RSA", nil), "RS384": ("RSA", nil), "RS512": ("RSA", nil),
     "PS256": ("RSA", nil), "PS384": ("RSA", nil), "PS512": ("RSA", nil),

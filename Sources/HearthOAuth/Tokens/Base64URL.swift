@@ -6,7 +6,7 @@ enum Base64URL {
     String(Data(bytes).base64EncodedString().prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
   }
 
-  /// Returns `nil` if the text is not base64url.
+  /// Also accepts padding and plain Base64. Returns `nil` if the text cannot be decoded.
   static func decode(_ text: Substring) -> [UInt8]? {
     var standard = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
     standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)

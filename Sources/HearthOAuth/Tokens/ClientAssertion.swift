@@ -10,7 +10,8 @@ struct ClientAssertion {
   let subject: String
   let audience: String
 
-  /// Signs the assertion. `offered` lists the algorithms that the provider accepts, if known.
+  /// Returns the signed assertion. `offered` lists the algorithms that the provider accepts, or is `nil` if they are
+  /// unknown.
   func signed(
     with key: ClientKey, from files: any FileSystem, offered: [String]?, at now: Timestamp
   ) async throws(RefreshFailure) -> Secret {

@@ -1,7 +1,7 @@
 import HearthCore
 
-/// Requests grants for the client itself, without a user (RFC 6749, section 4.4). There is no refresh token, so each
-/// refresh requests a new grant.
+/// Requests grants for the client itself, without a user (RFC 6749, section 4.4). Each refresh requests a new grant,
+/// because this flow does not use refresh tokens.
 struct ClientCredentialsEndpoint: TokenEndpoint, SignInWithoutBrowser {
   let endpoint: OAuthTokenEndpoint
   /// The configured subject, or `nil` to use the client ID.
@@ -32,7 +32,7 @@ struct ClientCredentialsEndpoint: TokenEndpoint, SignInWithoutBrowser {
     } catch {
       switch error {
       case .rejected(_, let message):
-        // The provider rejects the client, so signing in again cannot help.
+        // The provider rejected the client, so signing in again would not help.
         throw .misconfigured(message: message)
       case .unreachable, .unavailable, .unanswered, .unclear, .misconfigured:
         throw error

@@ -14,7 +14,7 @@ struct FirebaseEndpoint: TokenEndpoint {
       by: .form(fields, to: url), in: .firebase, for: credential, secrets: [project.apiKey])
   }
 
-  /// Firebase has no API to revoke a token.
+  /// Firebase lets only a project's administrators revoke tokens.
   func revoke(_ credential: Credential) async -> RevocationOutcome {
     .refused(message: "An account of type firebase cannot revoke a token.")
   }

@@ -3,7 +3,7 @@ struct GrantFields {
   let accessToken: String?
   let refreshToken: String?
   let expiresIn: JSONValue?
-  /// The object that contains the access token and the fields whose names are fixed.
+  /// The object in which to look up the grant's other fields, such as `scope`.
   private let object: JSONValue
 
   /// Objects that can contain a grant, most common first. Douyin, Feishu and TikTok's first API use `data`, and
@@ -47,7 +47,8 @@ struct GrantFields {
 
   subscript(name: String) -> JSONValue? { object[name] }
 
-  /// Returns the object that contains an access token or, failing that, a refresh token.
+  /// Returns the object that contains an access token or, failing that, a refresh token. Returns `response` if there is
+  /// no such object.
   private static func envelope(of response: JSONValue, around names: String...) -> JSONValue {
     for name in names {
       if response[name]?.text != nil { return response }
@@ -58,8 +59,9 @@ struct GrantFields {
     return response
   }
 
-  /// Returns the only object in the response that has the field `name`, ignoring `error`. Returns `nil` if several
-  /// objects have the field, because any of them could be the grant.
+  /// Returns the only object in the response, apart from `error`, that has the standard field `name`. Returns `nil` if
+  /// several objects have the field, because any of them could be the grant, or if the response itself contains a
+  /// token.
   private static func onlyObject(in response: JSONValue, with name: String) -> JSONValue? {
     guard standardNames.contains(name), standardNames.allSatisfy({ response[$0]?.text == nil }) else { return nil }
     let found = response.object?.filter { $0 != "error" && $1[name]?.text != nil } ?? [:]

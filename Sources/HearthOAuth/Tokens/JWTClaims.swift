@@ -1,10 +1,10 @@
 import HearthCore
 
-/// The claims of a JWT received over TLS from the token endpoint. The JWT's signature does not need to be checked (OIDC
-/// Core, section 3.1.3.7, rule 6).
+/// The claims of a JWT, without a check of its signature. Tokens that come over TLS from the token endpoint do not need
+/// this check (OIDC Core, section 3.1.3.7, rule 6).
 struct JWTClaims: Hashable, Sendable {
   let issuer: String?
-  /// The subject, or `nil` if it is missing or too long for a user's name.
+  /// The subject, or `nil` if it is missing or too long.
   private let subject: String?
   /// The audiences (`aud`), which a JWT contains as a string or an array.
   let audiences: [String]
@@ -33,8 +33,9 @@ struct JWTClaims: Hashable, Sendable {
       }
   }
 
-  /// Returns whether the token is for one of these clients (OIDC Core, section 3.1.3.7, rule 3) or was issued to one
-  /// (Google's cross-client identity). Returns true if the token does not list an audience or if `clients` is empty.
+  /// Returns whether the token is for one of these clients (OIDC Core, section 3.1.3.7, rule 3) or was issued to one of
+  /// them (Google's cross-client identity). Returns true if the token does not list an audience or if `clients` is
+  /// empty.
   func areFor(_ clients: Set<String>) -> Bool {
     clients.isEmpty || audiences.isEmpty || !clients.isDisjoint(with: audiences)
       || authorizedParty.map(clients.contains) ?? false

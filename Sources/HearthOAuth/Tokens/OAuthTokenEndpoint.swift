@@ -16,8 +16,9 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return try await requestGrant(fields + scopeField(of: credential.grant), for: credential)
   }
 
-  /// Returns the field `scope` with the granted scopes, or no field if they are unknown or malformed. A request without
-  /// this field asks for the granted scopes (RFC 6749, section 6), but some providers then grant different ones.
+  /// Returns the field `scope` with the granted scopes and the `offlineScopes`, or no field if there are none. Ignores
+  /// a comma-separated list of granted scopes, which is malformed. A request without this field asks for the granted
+  /// scopes (RFC 6749, section 6), but some providers then grant different ones.
   private func scopeField(of grant: Grant) -> [(String, String)] {
     guard sendsScopeOnRefresh else { return [] }
     // If the granted scopes are unknown, as after an import, a refresh that must list offline scopes also lists the
@@ -72,7 +73,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return (try await exchange.send(request), secrets)
   }
 
-  /// Revokes the refresh token first, because it can produce new tokens (RFC 7009, section 2.1).
+  /// Revokes the refresh token, which can produce new tokens, and then the access token (RFC 7009, section 2.1).
+  /// Returns the outcome for the first one.
   func revoke(_ credential: Credential) async -> RevocationOutcome {
     let tokens: [(Token?, String)] = [
       (credential.grant.refreshToken, "refresh_token"), (credential.grant.accessToken, "access_token"),
@@ -125,7 +127,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   }
 
   /// Returns the user's ID from the UserInfo endpoint (OIDC Core, section 5.3) or from an API used in its place.
-  /// Returns `nil` if the request fails.
+  /// Returns `nil` if the ID cannot be obtained.
   private func userInfo(_ credential: Credential, _ endpoints: ProviderEndpoints) async -> String? {
     guard let url = endpoints.userInfo, !credential.grant.accessToken.secret.isEmpty else { return nil }
     let request = HTTPSender.Request(url: url, headers: [.acceptJSON, .bearer(credential.grant.accessToken)])

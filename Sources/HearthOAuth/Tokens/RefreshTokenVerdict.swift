@@ -11,7 +11,7 @@ enum RefreshTokenVerdict {
   /// concern the token, regardless of the description.
   private static let codes: Set = ["unauthorized_client", "invalid_client", "invalid_request"]
 
-  /// Returns `nil` unless a description says that the refresh token cannot be used.
+  /// Returns `nil` unless a description suggests that the refresh token cannot be used.
   init?(_ code: String, _ descriptions: [String]) {
     // Compares the code exactly, because the verdict can end a session.
     guard Self.codes.contains(code) else { return nil }

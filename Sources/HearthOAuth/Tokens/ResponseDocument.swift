@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The object in a token endpoint's response, which is JSON or, from some old providers, a form.
+/// A token endpoint's response, parsed as an object. Some old providers send a form instead of JSON.
 struct ResponseDocument: Hashable, Sendable {
   /// The object, or `nil` if the response does not contain one.
   let object: JSONValue?

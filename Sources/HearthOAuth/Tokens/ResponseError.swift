@@ -19,7 +19,7 @@ struct ResponseError: Hashable, Sendable {
       codes += [error["status"]?.name, error["code"]?.name]
       descriptions.append(error["message"]?.text)
     }
-    // Withings sends a number in "status" and always has the HTTP status 200.
+    // Withings sends the error code as a number in "status". Its HTTP status is always 200.
     codes += ["error_code", "errorCode", "errcode", "code", "status"].map { document?[$0]?.name }
     // Fitbit's errors contain an errorType, and JSON:API's contain a code. If an error names a request field, as
     // Strava's errors do, its code concerns only that field, so the code is not used.
@@ -47,7 +47,7 @@ struct ResponseError: Hashable, Sendable {
   }
 
   /// Separates the code from a description that follows it, as in Dropbox's `invalid_client: Invalid client_id or
-  /// client_secret`. Withings sends only a description.
+  /// client_secret`. Text without a code is both, because Withings sends only a description.
   private static func split(_ error: String?) -> (code: String?, description: String?) {
     guard let error, error.contains(" ") else { return (error, nil) }
     guard let end = error.firstRange(of: ": "), !error[..<end.lowerBound].contains(" ") else { return (error, error) }

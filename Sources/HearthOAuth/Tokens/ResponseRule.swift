@@ -1,4 +1,4 @@
-/// Overrides the meaning of an error at one provider.
+/// Gives an error a meaning other than the usual one.
 ///
 /// `final` and `accountDisabled` apply only if the status allows it (400, 401, 403, or 2xx without a token).
 package struct ResponseRule: Hashable, Sendable {
@@ -9,13 +9,13 @@ package struct ResponseRule: Hashable, Sendable {
     case accountDisabled
     /// The account's configuration is wrong, for example the client secret.
     case misconfigured
-    /// The provider asks the client to retry later.
+    /// The error is temporary, so Hearth retries later.
     case unavailable
     /// The session continues, even if the error code ends sessions at other providers.
     case unclear
   }
 
-  /// The error codes to which the rule applies. If empty, the rule applies to all errors.
+  /// The error codes to which the rule applies. If empty, any code matches.
   let codes: Set<String>
   /// Text that one of the descriptions must contain, ignoring case, or `nil` to match any description.
   let phrase: String?

@@ -33,7 +33,8 @@ enum SigningKey {
     }
   }
 
-  /// Returns the 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7), which swift-crypto cannot read, or `nil`.
+  /// Returns the 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7), which swift-crypto cannot read. Returns
+  /// `nil` for other keys.
   private static func ed25519Seed(in block: PEM.Block) -> Data? {
     guard let der = block.bytes.map(Array.init), der.count >= 48 else { return nil }
     // SEQUENCE { version, SEQUENCE { OID 1.3.101.112 }, OCTET STRING { OCTET STRING of 32 bytes } … }

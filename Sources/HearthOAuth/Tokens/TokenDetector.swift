@@ -1,6 +1,7 @@
 import HearthCore
 
-/// Finds words in a provider's text that look like tokens, so that Hearth does not quote a token that it does not know.
+/// Finds words in a provider's text that look like tokens, so that messages do not reveal tokens that Hearth has never
+/// seen.
 enum TokenDetector {
   /// Returns the text with all likely tokens replaced.
   static func masked(_ text: String) -> String {
@@ -25,8 +26,8 @@ enum TokenDetector {
   }
 
   /// Returns whether a word looks like a token rather than a name. Such a word has at least 16 bytes. It also mixes
-  /// letters and digits, changes often between uppercase and lowercase, or contains at least 32 digits or 32 letters in
-  /// a row.
+  /// letters and digits, changes often between uppercase and lowercase, contains 32 digits, or contains 32 letters in a
+  /// row.
   static func isLikely(_ word: String) -> Bool {
     let bytes = Array(word.utf8)
     guard bytes.count >= 16 else { return false }
@@ -38,7 +39,7 @@ enum TokenDetector {
     return turns * 10 >= bytes.count * 3 || longest >= 32
   }
 
-  /// Returns all strings in a response that look like tokens or whose field name indicates a token. `own` lists
+  /// Returns up to 64 strings in a response that look like tokens or whose field name indicates a token. `own` lists
   /// additional field names.
   static func tokens(in document: JSONValue, named own: Set<String> = []) -> [Secret] {
     var found: [Secret] = []
@@ -46,7 +47,7 @@ enum TokenDetector {
       switch value {
       case .null, .bool, .integer, .number: break
       case .string(let text):
-        // Limits the work on a response full of tokens. Any other token is still masked when text is quoted.
+        // Limits the work on a response full of tokens. `masked` still hides the other ones if they look like tokens.
         guard found.count < 64 else { return }
         if isNamed || !text.utf8.contains(UInt8(ascii: " ")) && isLikely(text) { found.append(Secret(text)) }
       case .array(let values): for value in values { search(value, isNamed: isNamed) }

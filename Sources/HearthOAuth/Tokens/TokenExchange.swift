@@ -25,7 +25,8 @@ struct TokenExchange: Sendable {
     if let reason = binding.mismatch(of: credential) { throw .misconfigured(message: reason) }
   }
 
-  /// Throws if the endpoint's origin was not known at sign-in, so that no token is sent there.
+  /// Throws if the credential belongs to another provider, or if the endpoint's origin was not known at sign-in, so
+  /// that no token is sent there.
   func requireBinding(
     of credential: Credential, to endpoint: HTTPURL, of endpoints: ProviderEndpoints
   ) throws(RefreshFailure) {
@@ -47,7 +48,8 @@ struct TokenExchange: Sendable {
     return defaultLifetime.map { now + $0 }
   }
 
-  /// Returns the time from the `Date` header of the server's response (RFC 9110, section 6.6.1), whatever its status.
+  /// Returns the time from the `Date` header of the server's response (RFC 9110, section 6.6.1), regardless of its
+  /// status. Throws if the server does not send the time.
   func time(at url: HTTPURL) async throws(RefreshFailure) -> Timestamp {
     let response = try await send(HTTPSender.Request(method: "HEAD", url: url))
     guard let date = response.date else {

@@ -12,7 +12,8 @@ extension TokenResponseReader {
       ?? lifetime(of: token, response: response)
   }
 
-  /// Returns the lifetime that the provider most likely means, or `nil` if the unit is unclear.
+  /// Returns the lifetime that the provider most likely means, or `nil` if the value is not a lifetime or its unit is
+  /// unclear.
   static func lifetime(
     meantBy value: JSONValue?, orNone: Bool = false, of token: String = "", _ response: HTTPResponse
   ) -> Duration? {
@@ -42,7 +43,7 @@ extension TokenResponseReader {
     case seconds, milliseconds
   }
 
-  /// 15 minutes in milliseconds. The same number of seconds is ten days.
+  /// Smaller numbers are always seconds. This number is 15 minutes in milliseconds, or ten days in seconds.
   private static let shortestInMilliseconds = 900_000.0
   private static let century = 3_155_760_000.0
 
@@ -67,8 +68,8 @@ extension TokenResponseReader {
   }
 
   /// Returns the time left until a JWT's `exp`, according to the server's clock or, if it is unknown, this machine's
-  /// clock. Returns `nil` if `exp` has passed. Does not count from `iat`, because the token may come from a cache. The
-  /// result never exceeds `exp` minus `iat`, because a clock may be wrong.
+  /// clock. Returns `nil` if `exp` is missing or has passed. Does not count from `iat`, because the token may come from
+  /// a cache. The result never exceeds `exp` minus `iat`, because a clock may be wrong.
   static func lifetime(of token: String, response: HTTPResponse) -> Duration? {
     guard let claims = JWTClaims(token), let expiresAt = claims.expiresAt else { return nil }
     let left = expiresAt - Double((response.date ?? response.receivedAt).milliseconds) / 1000

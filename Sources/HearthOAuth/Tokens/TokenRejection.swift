@@ -1,6 +1,7 @@
 import HearthCore
 
-/// A token endpoint's response without a grant. Determines what the response means and what to do.
+/// A provider's response that does not contain what Hearth has requested, such as a grant. Determines the failure to
+/// report.
 struct TokenRejection: Error {
   let response: HTTPResponse
   let error: ResponseError
@@ -101,7 +102,8 @@ struct TokenRejection: Error {
     error.codes.lazy.compactMap { code in Self.meaning(of: code).map { (code, $0) } }.first
   }
 
-  /// What the description says about the refresh token, if the code usually concerns the configuration.
+  /// The verdict if the error code usually concerns the configuration but a description blames the refresh token,
+  /// otherwise `nil`.
   private var verdict: RefreshTokenVerdict? {
     known.flatMap { $0.meaning == .misconfigured ? RefreshTokenVerdict($0.code, error.descriptions) : nil }
   }
