@@ -13,7 +13,8 @@ extension Result {
 }
 
 extension Clock {
-  /// Returns the value of `body`. If `body` takes longer than `limit`, cancels it and returns `nil`.
+  /// Returns the value of `body`. If `body` takes longer than `limit`, cancels it, waits for it to end and returns
+  /// `nil`.
   func within<Value: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async -> Value) async -> Value? {
     let deadline = now() + limit
     return await withTaskGroup(of: Value?.self) { group in
@@ -54,7 +55,7 @@ final class AsyncSignal: Sendable {
     waiter?.resume()
   }
 
-  /// Waits for the next signal, or until the task is cancelled.
+  /// Waits for a signal, or until the task is cancelled.
   func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -21,8 +21,8 @@ package struct WorkInbox: Sendable {
   /// Ends the queue, so that `run` and `runInOrder` return.
   package func finish() { inbox.finish() }
 
-  /// Runs the work and `tasks` concurrently until `finish` is called. Then cancels `tasks` and the unfinished work or,
-  /// without `tasks`, waits for the unfinished work.
+  /// Runs the work and `tasks` concurrently until `finish` is called. If there are `tasks`, then cancels them and any
+  /// unfinished work. Otherwise, waits for the unfinished work to end.
   package func run(beside tasks: [Work] = []) async {
     await withDiscardingTaskGroup { group in
       for task in tasks { group.addTask { await task() } }
@@ -60,8 +60,7 @@ protocol PlanningService: Actor {
   func clockStepped(by step: Duration, at now: Timestamp)
   /// Called when an action may be due.
   func woke()
-  /// Plans all actions again after the clock was set or the computer resumed from sleep. Wake-ups that were planned
-  /// before are no longer valid.
+  /// Reschedules all actions after the clock was set or the machine resumed from sleep. Earlier wake-ups are forgotten.
   func planAnew()
 }
 
@@ -97,7 +96,7 @@ extension PlanningService {
     woke()
   }
 
-  /// Plans all actions again after each clock step, until the task is cancelled.
+  /// Reschedules all actions whenever the clock is set or the machine resumes from sleep, until the task is cancelled.
   func followClock() async {
     for await _ in clock.steps() {
       time.armed = []

@@ -20,7 +20,7 @@ struct APILedger: Codable, Sendable {
   private var firstOfKey: [String: Effect] = [:]
 
   /// Records a request and returns its effect. For a repeated request, returns the original effect. Returns `nil` if
-  /// the key was used for different content.
+  /// the key was used for a different request.
   mutating func record(
     method: String, path: String, subject: String, key: String?, body: Data
   ) -> (effect: Effect, isReplay: Bool)? {

@@ -23,7 +23,7 @@ struct Call: Sendable {
   /// The token in `Authorization: Bearer …` (RFC 6750, section 2.1).
   var bearer: String? { credentials(of: "bearer") }
 
-  /// The credentials in `Authorization: Basic …`, percent-decoded (RFC 6749, section 2.3.1).
+  /// The credentials in `Authorization: Basic …`, decoded (RFC 6749, section 2.3.1).
   var basic: (id: String, secret: String)? {
     guard let text = credentials(of: "basic"), let data = Data(base64Encoded: text) else { return nil }
     let parts = String(decoding: data, as: UTF8.self).split(
@@ -34,7 +34,7 @@ struct Call: Sendable {
 
   var isJSON: Bool { headers[.contentType]?.lowercased().hasPrefix("application/json") ?? false }
 
-  /// The fields of a form or of a flat JSON object. Empty for any other body.
+  /// The fields of a flat JSON object or, without a JSON content type, of a form. Empty for any other JSON.
   var fields: [String: String] {
     if isJSON { return (try? JSONDecoder().decode([String: String].self, from: body)) ?? [:] }
     return formFields(String(decoding: body, as: UTF8.self))

@@ -20,7 +20,7 @@ struct Fault: Codable, Hashable, Sendable {
   var echo: Bool?
   var redirect: String?
   var mistake: Mistake?
-  /// Whether the request takes effect.
+  /// Whether the request takes effect, or `nil` for the default (see `takesEffect`).
   var handle: Bool?
   /// The number of requests that the fault affects, or `nil` if the fault remains until it is cleared.
   var times: Int?

@@ -29,10 +29,10 @@ struct IdentityProvider: Codable, Sendable {
   private var families: [Family] = []
   private var accessTokens: [String: AccessToken] = [:]
   private var refreshTokens: [String: RefreshToken] = [:]
-  /// All tokens and other secrets that have been issued, in order.
+  /// All tokens, authorization codes and device codes that have been issued, in order.
   var issued: [String] = []
 
-  /// Returns the owner of an access token or ID token, or `nil` if the token is unknown, expired or revoked.
+  /// Returns the owner and expiry of an access token or ID token, or `nil` if the token is unknown, expired or revoked.
   func owner(of token: String, at now: Date) -> (family: Family, expiresAt: Date)? {
     guard let known = accessTokens[token], now < known.expiresAt, !families[known.family].isRevoked else { return nil }
     return (families[known.family], known.expiresAt)

@@ -2,15 +2,15 @@ import HTTPTypes
 
 /// A mistake that the provider makes, or a refusal that it returns, while it handles a request.
 enum Mistake: String, CaseIterable, Codable, Hashable, Sendable {
-  // Mistakes in the ID token. The checks in OpenID Connect Core, section 3.1.3.7, detect them.
+  // Mistakes in the ID token. The checks in OpenID Connect Core, section 3.1.3.7, detect most of them.
   case wrongNonce, noNonce, algNone, unknownKey, wrongSignature, otherAudience, otherIssuer, expiredIDToken
   case wrongAtHash, noIDToken, otherSubject, otherParty
-  /// Valid but unusual ID tokens. In the first, `sub` is a number. In the second, `aud` names an additional API and
-  /// `azp` is missing.
+  /// Unusual ID tokens that Hearth accepts. In the first, `sub` is a number. In the second, `aud` names an additional
+  /// API and `azp` is missing.
   case numericSubject, twoAudiences
   // Mistakes in the redirect to the client (RFC 6749, section 4.1.2; RFC 9207, section 2).
   case wrongState, noState, wrongIss, noIss, noCode
-  /// The user consented, but the provider reports a refusal.
+  /// The provider reports a refusal, regardless of the user's decision.
   case denied
   /// Errors in the token endpoint's response to a code or to a poll.
   case replayedCode, expiredDeviceCode, slowDown

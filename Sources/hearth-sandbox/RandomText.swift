@@ -5,8 +5,8 @@ enum RandomText {
     prefix + "_" + hexadecimal((0..<32).map { _ in UInt8.random(in: .min ... .max) })
   }
 
-  /// Returns eight letters for the user to type. There are no vowels, so that the letters do not form words (RFC 8628,
-  /// section 6.1).
+  /// Returns eight letters for the user to type, in the form `BCDF-GHJK`. They are consonants, so that they do not form
+  /// words (RFC 8628, section 6.1).
   static func userCode() -> String {
     let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
     func four() -> String { String((0..<4).compactMap { _ in letters.randomElement() }) }

@@ -58,7 +58,7 @@ extension Sandbox {
     }
   }
 
-  /// Authenticates the client with Basic credentials or with fields of the form (RFC 6749, section 2.3.1). Returns the
+  /// Authenticates the client with Basic credentials or with fields of the body (RFC 6749, section 2.3.1). Returns the
   /// client ID, or `nil` if the request does not name a client.
   func authenticatedClient(_ call: Call) throws(ErrorBody) -> String? {
     let fields = call.fields

@@ -6,8 +6,8 @@ import Synchronization
 extension Sandbox {
   static let tokenPaths = Set([Endpoint.token, .jsonRefresh, .jsonLogin].map(\.rawValue))
 
-  /// Handles the token endpoint (RFC 6749, section 3.2). For a JSON request, the response to a rejected token has the
-  /// status 401, as in many backends.
+  /// Handles the token endpoint (RFC 6749, section 3.2). For a JSON request, the response to a rejected token or
+  /// password has the status 401, as in many backends.
   func token(_ call: Call, grantType: String?) -> Response {
     func count(_ outcome: String) { state.withLock { $0.statistics.tokenOutcomes[outcome, default: 0] += 1 } }
     do throws(ErrorBody) {

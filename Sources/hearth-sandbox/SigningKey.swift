@@ -34,7 +34,7 @@ struct SigningKey: Codable, Sendable {
   }
 }
 
-/// The current signing key, and earlier keys that may still be needed to verify tokens.
+/// The current signing key, and the previous one, which clients may still need to verify tokens.
 struct SigningKeys: Codable, Sendable {
   private(set) var current = SigningKey()
   private var former: [SigningKey] = []

@@ -76,7 +76,7 @@ struct Daemon {
       store: FileMetricsStore(path: setup.state.metrics, files: LinuxFileSystem(), clock: clock, logger: logger),
       clock: clock, logger: logger, elapsed: ControlServer.uptime)
     self.metrics = metrics
-    // Open the socket first, so that nothing else is touched if another daemon uses the socket.
+    // Open the socket before the outbox, so that the outbox is not touched if another daemon uses the socket.
     let sockets = try Self.sockets(setup)
     if let complaint = setup.passed.complaint { logger.warning("\(complaint)") }
     // If the outbox cannot be opened, sessions still work. Outbox calls fail until a retry opens the outbox.
@@ -175,7 +175,7 @@ struct Daemon {
   /// How long stopping may take, in addition to waiting for providers.
   private static let stopMargin: Duration = .seconds(3)
 
-  /// Runs the daemon until SIGTERM or SIGINT.
+  /// Runs the daemon until SIGTERM or SIGINT, or until another daemon takes over the state folder.
   func run() async throws {
     await metrics.recall()
     await reloader.apply(parts.setup.configuration)

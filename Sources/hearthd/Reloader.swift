@@ -15,10 +15,10 @@ actor Reloader {
   private let socketPath: String
   /// Returns the current problems in the daemon's environment, as sentences.
   private let warnings: @Sendable () -> [String]
-  /// The path of the file that was read last, or `nil` if there was no file.
+  /// The path of the configuration in use, or `nil` if there was no file.
   private var configurationPath: String?
   private var current = Configuration()
-  /// The reason why the last file that was read is not in use, or `nil` if it is in use.
+  /// The reason why the last reload failed, or `nil` if it succeeded.
   private var refusal: String?
   /// Serializes reloads.
   private let mutex = AsyncMutex()

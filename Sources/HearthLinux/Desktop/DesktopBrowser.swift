@@ -60,8 +60,8 @@ package struct DesktopBrowser: PageOpener {
     guard status == 0 else { throw PageNotOpened(message: "systemd-run exited with status \(status).") }
   }
 
-  /// Returns the command lines to try, in order. systemd logs the unit's description, so it does not contain the
-  /// private URL. `$` is doubled because systemd expands variables (systemd.service(5), "Command lines").
+  /// Returns the command lines to try, in order. systemd logs the unit's description, so the description does not
+  /// contain the private URL. `$` is doubled because systemd expands variables (systemd.service(5), "Command lines").
   func commands(for url: String) -> [[String]] {
     let lines = BrowserCommand.lines(environment["BROWSER"], for: url)
     guard isUnit else { return lines }

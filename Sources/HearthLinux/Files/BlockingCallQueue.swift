@@ -6,7 +6,7 @@ import Synchronization
 
 /// Runs blocking calls one at a time on a dedicated thread. No caller waits longer than `limit`.
 ///
-/// A call that hangs blocks the thread. Calls queued behind it time out and are never made.
+/// A call that hangs blocks the thread. A call that times out in the queue behind it is never made.
 struct BlockingCallQueue: Sendable {
   /// Resumes the caller exactly once, with the result or with a timeout.
   private final class Race<Value: Sendable>: Sendable {

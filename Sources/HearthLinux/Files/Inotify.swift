@@ -96,8 +96,8 @@ final class Inotify: Sendable {
 
   // MARK: - Watchers
 
-  /// Calls `hint` once the files are watched and again after each change. A write to a file counts only if
-  /// `noticesWrites` is true. Returns a number to pass to `end`.
+  /// Calls `hint` at the start, after each change, and at each poll of unwatched files. A write to a file counts only
+  /// if `noticesWrites` is true. Returns a number to pass to `end`.
   func watch(_ paths: [String], noticesWrites: Bool, _ hint: @escaping @Sendable () -> Void) -> Int {
     let number = state.withLock { state in
       state.lastWatcher += 1

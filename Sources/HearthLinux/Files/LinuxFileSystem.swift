@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 package import HearthCore
 
-/// The local file system. Every call closes its descriptors, because an open descriptor would prevent users from
-/// unmounting the volume.
+/// Accesses files with system calls. Every call closes its descriptors, because an open descriptor would prevent users
+/// from unmounting the volume.
 ///
 /// Each account has its own instance, so a mount that hangs does not delay other accounts.
 package struct LinuxFileSystem: FileSystem {
@@ -177,7 +177,7 @@ private func withOwnFile<Value>(_ path: String, _ body: (Int32) throws(FileError
   }
 }
 
-/// Reads to the end of the file. Throws `tooBig` if the file has grown beyond `limit`.
+/// Reads to the end of the file. Throws `tooBig` if the file is larger than `limit`.
 func readAll(_ descriptor: Int32, limit: Int = .max) throws(FileError) -> [UInt8] {
   var bytes: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 16 << 10)

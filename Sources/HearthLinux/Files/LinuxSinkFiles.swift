@@ -3,9 +3,8 @@ import Glibc
 package import HearthCore
 internal import Synchronization
 
-/// One sink's token file. Each step opens the folder, checks it, and works relative to its descriptor, so that nobody
-/// can replace the folder after the check. Each sink has its own instance, so a mount that hangs does not delay other
-/// sinks.
+/// One sink's token file. Each step opens the folder and works relative to its descriptor, so that nobody can replace
+/// the folder during the step. Each sink has its own instance, so a mount that hangs does not delay other sinks.
 ///
 /// Nothing is synced to disk, because Hearth rewrites the token after a power loss.
 package final class LinuxSinkFiles: SinkFiles {
@@ -114,8 +113,9 @@ package final class LinuxSinkFiles: SinkFiles {
     return mark
   }
 
-  /// Truncates a claimed file and writes `content`. Throws if a reader holds a shared lock (flock(2)), so that readers
-  /// never see partial content. Without `content`, ignores the lock, so that no reader can block the token's removal.
+  /// Truncates a claimed file and writes `content`. Throws if another program has locked the file (flock(2)), so that
+  /// readers that lock the file never see partial content. Without `content`, ignores the lock, so that no reader can
+  /// block the token's removal.
   private func rewrite(
     _ name: String, in folder: Int32, content: ((Int32) throws(SinkFailure) -> Void)? = nil
   ) throws(SinkFailure) {
@@ -148,7 +148,8 @@ package final class LinuxSinkFiles: SinkFiles {
 /// crash.
 private func draft(of name: String) -> String { ".\(name).hearth-new" }
 
-/// Fills an empty file. Sets the owner and mode before writing the content, so that no other user can ever read it.
+/// Fills an empty file. Sets the owner and mode before writing the content, so that no unintended user can ever read
+/// it.
 private func fill(
   _ draft: String, in folder: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
 ) throws(SinkFailure) {
@@ -204,7 +205,7 @@ private func sinkMark(of name: String, in folder: Int32) -> SinkMark? {
 
 /// Looks up user and group IDs.
 private enum Owner {
-  /// Buffer size in bytes, which exceeds the size of any entry.
+  /// Buffer size in bytes, which is enough for all but extreme entries.
   private static let room = 64 << 10
 
   static func user(_ name: String) throws(SinkFailure) -> uid_t {

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import HearthCore
 
-/// Accesses the folder of a sink's file. The folder stays open during a step, so that nobody can replace it after the
-/// check.
+/// Accesses the folder of a sink's file. The folder stays open during a step, so that nobody can replace it in the
+/// meantime.
 enum SinkFolder {
   /// Opens the folder of `path` and passes its descriptor and the file's name to `body`.
   static func open<Value>(

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Limits the rate of log records, so that no other user, misbehaving client or broken server can flood the log.
 ///
-/// Each event of each account has a budget of records that refills over time. Hearth drops records over budget, and
-/// logs their number once a minute. Records at `debug` and `trace` are not limited, because Hearth logs them only on
+/// Each event of each account has a budget of records that refills over time. Hearth drops records over budget and logs
+/// their number within a minute. Records at `debug` and `trace` are not limited, because Hearth logs them only on
 /// request.
 package final class LogBound: Sendable {
   /// The event and account that a budget applies to.

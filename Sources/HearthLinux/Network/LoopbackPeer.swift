@@ -13,7 +13,7 @@ struct LoopbackPeer: Sendable {
     let inode: UInt64
   }
 
-  /// The user whose connections are reported as `.user`.
+  /// The user whose connections are reported as `.user`, as are those of root.
   var user = geteuid()
   /// The user ID that the kernel reports for users without a mapping in this user namespace, or `nil` if all users have
   /// a mapping.

@@ -1,8 +1,7 @@
 /// The known links, addresses and routes of this machine, used to distinguish changes from repeated messages.
 ///
-/// Three changes are worth a hint: a new default route, a new address with more than link scope, and a link that is
-/// running again and has such a route or address. Removals, renewals and changes to container links are not worth a
-/// hint.
+/// Three changes are worth a hint: a new default route, a new global address, and a link that is running again and has
+/// such a route or address. Removals, renewals and changes to container links are not worth a hint.
 struct NetworkState: Sendable {
   private struct Link {
     var isRunning: Bool

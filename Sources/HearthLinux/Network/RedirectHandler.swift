@@ -26,7 +26,7 @@ final class RedirectHandler: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     let (channel, peer) = (context.channel, peer)
-    // Starts the lookup immediately, while the other end of the connection is certainly still open. Uses another
+    // Starts the lookup immediately, while the other end of the connection is most likely still open. Uses another
     // thread, because the lookup can be slow.
     let answer = context.eventLoop.makePromise(of: RedirectSender.self)
     sender = answer.futureResult

@@ -12,7 +12,7 @@ enum RouteMessage: Hashable, Sendable {
   case listEnded
   case other
 
-  /// An address with more than link scope.
+  /// An address with global scope.
   struct Address: Hashable, Sendable {
     let interface: UInt32
     let family: UInt8
@@ -81,8 +81,8 @@ extension RouteMessage {
       interface: body.number(at: 4, as: UInt32.self), isRunning: flags & 0x40 != 0, isUp: flags & 1 != 0, kind: kind)
   }
 
-  /// Reads `struct ifaddrmsg` and its attributes. Returns `nil` for an address that is unusable, or usable only on its
-  /// link.
+  /// Reads `struct ifaddrmsg` and its attributes. Returns `nil` for an address that is unusable or does not have global
+  /// scope.
   private static func address(_ body: ArraySlice<UInt8>) -> Address? {
     guard body.count >= 8, body.number(at: 3, as: UInt8.self) == 0 else { return nil }
     let attributes = Attributes(body.dropFirst(8))

@@ -49,8 +49,8 @@ package final class InstanceLock: Sendable {
         switch await WorkerThread.run({ self.renew() }) {
         case .success(let isNew):
           if isNew { logger.warning("The lock file \(path) was removed, so Hearth created it again.") }
-        // Another daemon may hold the lock for a moment, until it finds the socket in use and exits, so only the second
-        // failure counts.
+        // Another daemon may hold the lock for a moment, until it finds the socket in use and exits, so only a second
+        // failure with the same holder counts.
         case .failure(.taken(let folder, let holder)) where last == .taken(folder: folder, holder: holder):
           throw .taken(folder: folder, holder: holder)
         case .failure(let failure):

@@ -93,7 +93,6 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     return ControlSink(connection: self)
   }
 
-  /// Changes the limits that apply to further input.
   func change(_ limits: ControlLimits) {
     channel.eventLoop.execute { [self] in
       self.limits = limits
@@ -211,7 +210,8 @@ extension ControlConnection {
     }
   }
 
-  /// Whether another call can start. During a shutdown, calls are rejected immediately and need no room.
+  /// Whether another call can start. During a shutdown, the number of running calls does not matter, because further
+  /// calls are rejected immediately.
   private var hasRoom: Bool {
     guard isGone || backlog.written < limits.pausingBacklog else { return false }
     return isShuttingDown || running.count < limits.runningCalls

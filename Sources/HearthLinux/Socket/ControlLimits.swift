@@ -11,7 +11,7 @@ package struct ControlLimits: Hashable, Sendable {
   package var pausingBacklog = 1 << 20
   /// Number of unread bytes at which the next write closes the connection.
   package var maximumBacklog = 16 << 20
-  /// Total number of unread bytes at which the server closes the connection with the most unread bytes.
+  /// Total number of unread bytes above which the server closes the connection with the most unread bytes.
   package var totalBacklog = 64 << 20
   /// How long running calls can continue during a shutdown before they are cancelled and answered with error -32000.
   /// Equal to the time allowed for API requests in progress (`OutboxService.shutdown`).
@@ -20,8 +20,8 @@ package struct ControlLimits: Hashable, Sendable {
   /// The default and highest value of `connections`.
   package static let mostConnections = 256
 
-  /// `maximumBody` is the limit for an outbox item, in bytes. A line can be 1 MiB longer than the Base64 encoding of
-  /// such an item.
+  /// `maximumBody` is the maximum size of an outbox item's body, in bytes. A line can be 1 MiB longer than the Base64
+  /// encoding of such a body.
   package init(maximumBody: Int = 1 << 20, connections: Int = ControlLimits.mostConnections) {
     self.connections = connections
     line = (1 << 20) + (maximumBody + 2) / 3 * 4

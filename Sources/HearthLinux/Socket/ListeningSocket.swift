@@ -8,7 +8,7 @@ package struct ListeningSocket: Sendable {
   package let path: String?
   /// Whether the service manager created the socket. If so, Hearth does not remove the socket's file.
   package let isPassed: Bool
-  /// The inode of the socket's file, or `nil` if the file was already gone when the socket was passed.
+  /// The inode of the socket's file, or `nil` if the file was already removed or replaced when the socket was passed.
   private let inode: Inode?
 
   private struct Inode: Equatable, Sendable {

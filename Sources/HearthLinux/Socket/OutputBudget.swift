@@ -35,8 +35,8 @@ final class OutputBudget: Sendable {
 
   var total: Int { state.withLock(\.total) }
 
-  /// Sets the number of unread bytes of a connection. If a connection must be closed, returns the connection and its
-  /// number of unread bytes.
+  /// Sets a connection's number of unread bytes. If a connection must be closed (perhaps another one), returns that
+  /// connection and its number of unread bytes.
   func set(_ bytes: Int, for connection: ConnectionID) -> (connection: ConnectionID, bytes: Int)? {
     let (most, isDrained) = state.withLock { state in
       guard !state.exceeding.contains(connection) else {

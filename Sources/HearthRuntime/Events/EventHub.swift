@@ -24,8 +24,8 @@ package final class EventHub: Sendable {
     /// The events since the snapshot, or `nil` once the response has been sent.
     var early: [NotificationLines]?
     var earlyCount = 0
-    /// Whether the subscriber lagged before its response was sent. If so, the subscriber receives only `events.closed`
-    /// afterwards.
+    /// Whether the subscriber lagged before its response was sent. If so, it receives the events buffered until then
+    /// and `events.closed`.
     var isLagging = false
 
     var isFarBehind: Bool {

@@ -12,8 +12,8 @@ package enum OutboxEvent: Hashable, Sendable {
   case paused(AccountName, reason: String)
   case resumed(AccountName, reason: String)
 
-  /// Creates the event for an item that has just entered its state. Returns `nil` if subscribers are not notified of
-  /// that state.
+  /// Creates the event for an item that has just entered its state. Returns `nil` if entering that state is not an
+  /// event.
   init?(_ item: OutboxItem) {
     switch item.state {
     case .delivered: self = .delivered(item)

@@ -93,7 +93,7 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// Initializes all of an account's counters to zero, so that scrapers notice the first increase.
+  /// Sets an account's counters for its session and for programs to zero, so that scrapers notice the first increase.
   private func beginCounting(_ account: String) {
     for outcome in RefreshHistory.Outcome.allCases { _ = refreshes(outcome, account) }
     for reason in EndReason.allCases where reason != .signedOut { _ = automaticSignOuts(reason, account) }

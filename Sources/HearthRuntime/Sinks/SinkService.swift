@@ -221,7 +221,7 @@ package actor SinkService: PlanningService, RunningService {
       places[target] = place
       if claims[target] == nil { try await sink.files.requireFree(for: settings) }
       let mark = try await sink.files.begin(at: settings)
-      // Record the file before creating it, so that Hearth finds it after a crash.
+      // Record the file before the token is written, so that Hearth can remove the file after a crash.
       try await claim(target, mark)
       do throws(SinkFailure) {
         try await sink.files.put(content.bytes(for: settings), at: settings)

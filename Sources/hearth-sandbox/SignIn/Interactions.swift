@@ -32,7 +32,7 @@ struct Interactions: Codable, Sendable {
     let question: Question
     let since: Date
 
-    /// Returns whether the login is recent enough that the user need not log in again.
+    /// Returns whether the login is recent enough, so that the user does not have to log in again.
     func accepts(_ login: Login) -> Bool {
       switch question {
       case .authorization(let request): !request.asksForLogin || login.at >= since

@@ -127,8 +127,8 @@ extension Sandbox {
     }
   }
 
-  /// Ends the user's session for a client (OpenID Connect RP-Initiated Logout 1.0, section 2). The request must contain
-  /// an ID token from this provider.
+  /// Logs the user out and revokes the client's grants (OpenID Connect RP-Initiated Logout 1.0, section 2). An ID token
+  /// from this provider identifies the user and the client.
   func endSession(_ call: Call) -> Response {
     let fields = call.method == .post ? call.fields : call.query
     let isEnded = state.withLock { state in

@@ -3,8 +3,8 @@ import HearthCore
 import HearthLinux
 import HearthOAuth
 
-/// The paths of the configuration, the state and the socket. Options take precedence over environment variables.
-/// Environment variables take precedence over the XDG base directories.
+/// The paths of the configuration, the state and the socket. Options take precedence over Hearth's environment
+/// variables, which take precedence over the XDG base directories.
 struct ConfiguredPaths: Hashable, Sendable {
   private let environment: [String: String]
   /// The paths that apply if no option specifies a path.

@@ -168,7 +168,7 @@ private struct Scanner {
     return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
   }
 
-  /// Returns the text between the quotes, with its escapes.
+  /// Returns the text between the quotes without decoding its escapes.
   private mutating func string() -> String? {
     guard let quote = byte else { return nil }
     let isLong = bytes[position...].starts(with: [quote, quote, quote])
