@@ -14,7 +14,6 @@ extension Sandbox {
     var exp: Int?
   }
 
-  /// Handles a request to the provider or the API.
   func perform(_ call: Call) -> Response {
     if call.path.hasPrefix("/api/") { return api(call) }
     guard let endpoint = Endpoint(rawValue: call.path) else {

@@ -2,7 +2,6 @@ import Glibc
 import HearthCore
 
 extension FileError {
-  /// Creates the error for the errno value of a failed system call.
   init(errno number: Int32) {
     let text = String(cString: strerror(number))
     switch number {

@@ -30,7 +30,7 @@ package struct InotifyWatch: FileWatch {
   }
 
   /// A copy of this watch that ignores writes. If writes counted, each write to any file in a watched folder would wake
-  /// a thread, and the outbox writes to its log about twenty times per commit.
+  /// a thread, and each commit of the outbox causes many writes.
   package var ofPlaces: InotifyWatch {
     var copy = self
     copy.noticesWrites = false

@@ -3,8 +3,9 @@ import Glibc
 package import HearthCore
 internal import Synchronization
 
-/// One sink's token file. Each step opens the folder and works relative to its descriptor, so that nobody can replace
-/// the folder during the step. Each sink has its own instance, so a mount that hangs does not delay other sinks.
+/// One sink's token file. Each step opens the folder and works relative to its descriptor, so that replacing the folder
+/// at its path does not affect the step. Each sink has its own instance, so a mount that hangs does not delay other
+/// sinks.
 ///
 /// Nothing is synced to disk, because Hearth rewrites the token after a power loss.
 package final class LinuxSinkFiles: SinkFiles {

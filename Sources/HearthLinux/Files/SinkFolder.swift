@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import HearthCore
 
-/// Accesses the folder of a sink's file. The folder stays open during a step, so that nobody can replace it in the
-/// meantime.
+/// Accesses the folder of a sink's file. The folder stays open during a step, so that replacing the folder at its path
+/// does not affect the step.
 enum SinkFolder {
   /// Opens the folder of `path` and passes its descriptor and the file's name to `body`.
   static func open<Value>(
@@ -120,7 +120,6 @@ extension BlockingCallQueue {
 }
 
 extension SinkFailure {
-  /// Creates the failure for the errno value of a failed system call.
   init(errno number: Int32) {
     switch number {
     case ENOENT, ENOTDIR: self = .folderMissing

@@ -29,7 +29,6 @@ struct WatchTable {
     }
   }
 
-  /// Removes and returns the watches that have no watchers.
   mutating func removeUnused() -> [Int32] {
     let unused = names.filter(\.value.isEmpty).map(\.key)
     for watch in unused { names[watch] = nil }
@@ -41,6 +40,5 @@ struct WatchTable {
 
   func watchers(of name: String, in watch: Int32) -> [Int: Bool] { names[watch]?[name] ?? [:] }
 
-  /// Returns all watchers of a folder.
   func watchers(of watch: Int32) -> Set<Int> { Set((names[watch] ?? [:]).values.flatMap(\.keys)) }
 }

@@ -13,8 +13,8 @@ struct LogRecord {
 
   subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// Returns whether the journal accepts the field name, which can contain only capital letters, digits and underscores
-  /// (sd_journal_print(3)).
+  /// Returns whether the journal accepts the name of a field from an application: up to 64 capital letters, digits and
+  /// underscores, of which the first is a letter (sd_journal_print(3)).
   private static func isFieldName(_ name: String) -> Bool {
     guard name.utf8.first?.isASCIILetter == true, name.utf8.count <= 64, name == name.uppercased() else { return false }
     return name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }

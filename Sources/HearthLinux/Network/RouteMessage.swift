@@ -1,6 +1,6 @@
 /// A kernel message about links, addresses or routes (rtnetlink(7)), reduced to what matters for connections.
 enum RouteMessage: Hashable, Sendable {
-  /// `kind` is the type of a virtual link, such as "veth" or "bridge", or `nil` for hardware.
+  /// `kind` is the type of a virtual link, such as "veth" or "bridge", or `nil` for hardware and loopback.
   case link(interface: UInt32, isRunning: Bool, isUp: Bool, kind: String?)
   case linkGone(interface: UInt32)
   case address(Address)

@@ -112,8 +112,8 @@ extension ProviderConfiguration {
     kind.oauth?.authority.issuer.map { DefaultIssuer($0) } ?? DefaultIssuer(assumed: binding.origin)
   }
 
-  /// Returns the scopes that each refresh must request again. If an account at Entra does not use a preset, this is
-  /// `offline_access`, provided that its `scopes` contain it.
+  /// Returns the scopes to add to refresh requests that list scopes: the preset's offline scopes or, for Entra without
+  /// a preset, `offline_access` if the account's `scopes` contain it.
   private func offlineScopes(of client: OAuthClient) -> [String] {
     let isEntra = preset == nil && binding.origin.host == "login.microsoftonline.com"
     return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// The result of trying a provider for a new account.
+/// The result of contacting an account's provider.
 package struct ProviderTrial: Sendable {
   /// The provider's endpoints, or `nil` if the provider does not use OAuth.
   package let endpoints: ProviderEndpoints?

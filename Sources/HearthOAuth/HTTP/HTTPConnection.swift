@@ -102,7 +102,6 @@ final class HTTPConnection: ChannelDuplexHandler {
     return true
   }
 
-  /// Closes the connection if no request uses it within `time`.
   func close(unlessUsedWithin time: TimeAmount) {
     closing?.cancel()
     closing = context?.eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in

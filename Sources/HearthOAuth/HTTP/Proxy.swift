@@ -5,7 +5,7 @@ import HearthCore
 /// proxy resolves host names.
 package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   enum Kind: Hashable, Sendable {
-    /// The user name and password for `Proxy-Authorization: Basic`.
+    /// The user name and password for `Proxy-Authorization: Basic`, if any.
     case http(credentials: Secret?)
     case socks5
   }

@@ -15,7 +15,7 @@ extension SignInFailure {
 enum SignInStep {
   case pushedRequest, code, deviceCode, poll, password
 
-  /// The provider's refusal, as a verb phrase for messages.
+  /// What the provider rejected, as a verb phrase for messages.
   fileprivate var refusal: String {
     switch self {
     case .pushedRequest: "rejected the authorization request"

@@ -6,7 +6,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   let client: OAuthClient
   let exchange: TokenExchange
   var sendsScopeOnRefresh = true
-  /// Scopes that each refresh must request again, because otherwise the provider does not issue a new refresh token.
+  /// Scopes to add to refresh requests that list scopes. Without them, some providers do not issue a new refresh token.
   var offlineScopes: [String] = []
   var userInfoSubjectField = "sub"
 
@@ -16,9 +16,10 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return try await requestGrant(fields + scopeField(of: credential.grant), for: credential)
   }
 
-  /// Returns the field `scope` with the granted scopes and the `offlineScopes`, or no field if there are none. Ignores
-  /// a comma-separated list of granted scopes, which is malformed. A request without this field asks for the granted
-  /// scopes (RFC 6749, section 6), but some providers then grant different ones.
+  /// Returns the field `scope` with the granted scopes and the `offlineScopes`, or no field if there are none or
+  /// `sendsScopeOnRefresh` is false. Ignores a comma-separated list of granted scopes, which is malformed. A request
+  /// without this field asks for the granted scopes (RFC 6749, section 6), but some providers then grant different
+  /// ones.
   private func scopeField(of grant: Grant) -> [(String, String)] {
     guard sendsScopeOnRefresh else { return [] }
     // If the granted scopes are unknown, as after an import, a refresh that must list offline scopes also lists the
@@ -32,7 +33,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   /// A token endpoint's response and what is needed to read it.
   struct Answer {
     let response: HTTPResponse
-    /// The endpoints at the time of the request.
+    /// The endpoints to which the request was sent.
     let endpoints: ProviderEndpoints
     let reader: TokenResponseReader
   }

@@ -50,7 +50,6 @@ struct Publication {
   var sendsStatus = false
 }
 
-/// One record in the journal.
 struct JournalRecord {
   /// The fields of a record. Fields whose value is `nil` are omitted.
   typealias Fields = KeyValuePairs<String, String?>

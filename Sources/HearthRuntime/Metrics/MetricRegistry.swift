@@ -59,10 +59,8 @@ final class MetricCell: Sendable {
     state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
   }
 
-  /// Increments a counter or gauge.
   func increment(by amount: Int = 1) { state.withLock { $0.number &+= amount } }
 
-  /// Adds a duration to a histogram.
   func record(_ duration: Duration) {
     let duration = max(duration, .zero)
     let place = bounds.firstIndex { duration <= $0 } ?? bounds.count

@@ -47,7 +47,7 @@ struct Interactions: Codable, Sendable {
   private var open: [String: Open] = [:]
   private var logins: [String: Login] = [:]
 
-  /// Stores a question. Returns the ticket for the forms on the pages.
+  /// Stores a question. Returns a ticket that identifies it in the pages' forms.
   mutating func begin(_ question: Question, at now: Date) -> String {
     open = open.filter { now.timeIntervalSince($1.since) < Self.timeout }
     let ticket = RandomText.token("ticket")
@@ -65,7 +65,7 @@ struct Interactions: Codable, Sendable {
     if let ticket { open[ticket] = nil }
   }
 
-  /// Logs the user in. Returns the cookie.
+  /// Logs the user in. Returns the cookie that identifies the login.
   mutating func logIn(_ subject: String, at now: Date) -> String {
     let cookie = RandomText.token("session")
     logins[cookie] = Login(subject: subject, at: now)

@@ -1,7 +1,6 @@
 import Glibc
 import HearthCore
 
-/// The contents of the configuration file.
 struct ConfigurationFile: Hashable, Sendable {
   let path: String
   let text: String

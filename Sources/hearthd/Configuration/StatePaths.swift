@@ -1,7 +1,6 @@
 import Glibc
 import HearthCore
 
-/// The paths of the state folder and its contents.
 struct StatePaths: Hashable, Sendable {
   let folder: String
 
@@ -60,7 +59,7 @@ struct StatePaths: Hashable, Sendable {
     return stat(path, &status) == 0 ? status : nil
   }
 
-  /// Removes other users' permissions from a folder.
+  /// Removes other users' permissions. Throws if another user owns the folder or can write to it.
   private static func keepPrivate(_ path: String, _ status: stat) throws(ConfigurationError) {
     guard status.st_mode & S_IFMT == S_IFDIR else { throw ConfigurationError("\(path): not a folder") }
     guard status.st_uid == geteuid() else {
