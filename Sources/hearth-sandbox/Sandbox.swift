@@ -92,7 +92,8 @@ final class Sandbox: HTTPResponder {
       throw ChannelError.ioOnClosedChannel
     }
     var answer = fault.response(to: call, inPlaceOf: response)
-    // Close the connection after a hold, because waiting for the client to disconnect leaves the connection unreadable.
+    // Close the connection after a hold, because no further request can be read from a connection that was watched for
+    // the client's disconnect.
     if hold != nil { answer.headers[.connection] = "close" }
     return answer
   }

@@ -13,8 +13,8 @@ enum ChildProgram {
     return true
   }
 
-  /// Runs a program to completion. Returns its exit status (127 if it cannot be started) and about the first MiB of its
-  /// standard output.
+  /// Runs a program to completion. Returns its exit status (127 if it cannot be started, -1 if a signal kills it) and
+  /// about the first MiB of its standard output.
   static func output(of line: [String], environment: [String: String]) async -> (status: Int32, output: String) {
     await WorkerThread.run { run(line, environment) }
   }

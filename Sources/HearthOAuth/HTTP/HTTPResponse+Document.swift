@@ -9,8 +9,8 @@ extension HTTPResponse {
   /// Whether `document(limit:)` might change the response or throw.
   var needsWork: Bool { breakOff != nil || isPacked }
 
-  /// Decompresses the body, up to `limit` bytes. Throws if the connection broke off before the body was a complete JSON
-  /// value.
+  /// Decompresses the body, up to `limit` bytes. Throws if the connection broke before the body was a complete JSON
+  /// object or array.
   func document(limit: Int) throws(ExchangeFailure) -> HTTPResponse {
     var response = isPacked ? unpacked(limit: limit) : self
     guard let breakOff else { return response }

@@ -50,7 +50,8 @@ extension OAuthSignInEndpoint {
   // MARK: - Pushed requests
 
   /// Pushes the request if the provider supports this, and returns the fields that replace it (RFC 9126, section 4).
-  /// Returns `nil` if the provider does not support pushed requests or rejects them from this client.
+  /// Returns `nil` if the provider does not support pushed requests or rejects them from this client. If the provider
+  /// requires them, throws instead.
   private func pushed(
     _ request: AuthorizationRequest, to endpoints: ProviderEndpoints, isFallback: Bool = false
   ) async throws(SignInFailure) -> [(String, String)]? {

@@ -1,4 +1,4 @@
-/// Gives an error a meaning other than the usual one.
+/// The meaning of an error at a certain provider, which takes precedence over the error's usual meaning.
 ///
 /// `final` and `accountDisabled` apply only if the status allows it (400, 401, 403, or 2xx without a token).
 package struct ResponseRule: Hashable, Sendable {

@@ -26,8 +26,8 @@ enum TokenDetector {
   }
 
   /// Returns whether a word looks like a token rather than a name. Such a word has at least 16 bytes. It also mixes
-  /// letters and digits, changes often between uppercase and lowercase, contains 32 digits, or contains 32 letters in a
-  /// row.
+  /// letters and digits, changes often between uppercase and lowercase, contains at least 32 digits, or contains at
+  /// least 32 letters in a row.
   static func isLikely(_ word: String) -> Bool {
     let bytes = Array(word.utf8)
     guard bytes.count >= 16 else { return false }

@@ -102,8 +102,8 @@ struct TokenRejection: Error {
     error.codes.lazy.compactMap { code in Self.meaning(of: code).map { (code, $0) } }.first
   }
 
-  /// The verdict if the error code usually concerns the configuration but a description blames the refresh token,
-  /// otherwise `nil`.
+  /// The verdict on the refresh token if a description blames it although the error code usually concerns the
+  /// configuration. Otherwise `nil`.
   private var verdict: RefreshTokenVerdict? {
     known.flatMap { $0.meaning == .misconfigured ? RefreshTokenVerdict($0.code, error.descriptions) : nil }
   }
