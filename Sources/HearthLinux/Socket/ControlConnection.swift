@@ -117,7 +117,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     }
   }
 
-  /// Answers the running calls with error -32000, cancels them and closes the connection.
+  /// Answers all remaining calls with error -32000, cancels the running ones and closes the connection.
   func breakOff() {
     channel.eventLoop.execute { [self] in
       isShuttingDown = true
