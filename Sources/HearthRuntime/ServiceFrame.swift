@@ -67,7 +67,7 @@ protocol PlanningService: Actor {
 extension PlanningService {
   func planAnew() { woke() }
 
-  /// Returns the time. If the clock was set, tells the service first instead of waiting for the clock's own
+  /// Returns the time. If the clock was set, notifies the service first instead of waiting for the clock's own
   /// notification. Otherwise, the service could plan an action with the new time, and the later notification would
   /// shift that action by mistake.
   func catchUp() -> Timestamp {

@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// Records the effects of API requests, in order. A request with a known Idempotency-Key has no effect.
+/// Records the effects of API requests, in order. A request whose Idempotency-Key was used before has no effect.
 struct APILedger: Codable, Sendable {
   struct Effect: Codable, Hashable, Sendable {
     let order: Int

@@ -95,8 +95,8 @@ struct IdentityProvider: Codable, Sendable {
     return indices.count
   }
 
-  /// Revokes all grants that the ID token's subject made to the ID token's client, even if the token has expired.
-  /// Returns the subject, or `nil` if the token is unknown.
+  /// Revokes all grants of the ID token's subject to the ID token's client, even if the token has expired. Returns the
+  /// subject, or `nil` if the token is unknown.
   mutating func endSession(idToken: String) -> String? {
     guard let known = accessTokens[idToken] else { return nil }
     let ended = families[known.family]

@@ -103,8 +103,8 @@ extension Sandbox {
 
   private var listOfFaults: Response { .json(state.withLock(\.faults), keys: .useDefaultKeys) }
 
-  /// Decodes a JSON object, whatever its content type. Throws for keys that are not in `keys`. An empty body counts as
-  /// `{}`.
+  /// Decodes a JSON object, regardless of the content type. Throws for keys that are not in `keys`. An empty body
+  /// counts as `{}`.
   private func decode<Value: Decodable>(_ type: Value.Type, _ keys: [String], from call: Call) throws -> Value {
     let data = call.body.isEmpty ? Data("{}".utf8) : call.body
     let given = try JSONDecoder().decode(KeyNames.self, from: data).names

@@ -347,7 +347,7 @@ extension HTTPExchange {
   }
 
   /// Records that the response is complete while the request's body is still being sent. The request then counts as
-  /// answered, however the upload ends.
+  /// answered, even if the upload fails.
   func answered() { state.withLock { $0.isAnswered = true } }
 
   /// Limits the time for the rest of the response if only its beginning is needed. Called once the response's head has
