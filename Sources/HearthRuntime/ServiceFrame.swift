@@ -31,7 +31,6 @@ package struct WorkInbox: Sendable {
     }
   }
 
-  /// Runs the work in order, one piece at a time.
   func runInOrder() async {
     for await work in work { await work() }
   }

@@ -2,7 +2,6 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
-/// A deliberate failure.
 struct Fault: Codable, Hashable, Sendable {
   /// A prefix of the request's path. `nil` matches any path, which is allowed only for a fault with a mistake.
   var path: String?

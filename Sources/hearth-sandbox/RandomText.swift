@@ -1,4 +1,3 @@
-/// Generates unguessable text.
 enum RandomText {
   /// Returns 256 random bits in hex, after a prefix that names the kind of token.
   static func token(_ prefix: String) -> String {

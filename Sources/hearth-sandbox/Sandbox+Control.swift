@@ -24,7 +24,6 @@ extension Sandbox {
   private struct StatisticsReport: Encodable {
     let statistics: Statistics
     let effects: [APILedger.Effect]
-    /// The number of requests that wait to be released.
     let held: Int
 
     enum CodingKeys: String, CodingKey { case effects, held }

@@ -1,4 +1,3 @@
-/// Counts requests and their outcomes.
 struct Statistics: Codable, Sendable {
   var tokenCalls = 0
   /// The number of token calls by outcome: `success`, the `error` of the response, or `fault`.

@@ -204,7 +204,6 @@ private func sinkMark(of name: String, in folder: Int32) -> SinkMark? {
   return "\(numbers[1])-\(numbers[2])"
 }
 
-/// Looks up user and group IDs.
 private enum Owner {
   /// Buffer size in bytes, which is enough for all but extreme entries.
   private static let room = 64 << 10

@@ -50,7 +50,6 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   /// Whether to close the connection once all calls are answered, even if it has subscriptions.
   private var isEnding = false
   private var isShuttingDown = false
-  /// Whether the channel is closed.
   private var isGone = false
 
   init(

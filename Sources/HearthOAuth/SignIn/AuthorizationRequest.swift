@@ -1,8 +1,8 @@
 import Crypto
 import HearthCore
 
-/// An authorization request with PKCE (RFC 6749, section 4.1.1; RFC 7636, section 4.3; OpenID Connect Core, section
-/// 3.1.2.1).
+/// An authorization request, with PKCE unless the provider rejects it (RFC 6749, section 4.1.1; RFC 7636, section 4.3;
+/// OpenID Connect Core, section 3.1.2.1).
 struct AuthorizationRequest {
   let redirectURI: String
   /// `state` and `codeVerifier` contain 256 random bits each, as recommended for the verifier (RFC 7636, section 4.1).

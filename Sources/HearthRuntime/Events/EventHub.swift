@@ -131,7 +131,6 @@ package final class EventHub: Sendable {
     state.subscribers[id]?.earlyCount += lines.count
   }
 
-  /// Closes a subscription that lags behind.
   private func close(_ id: String, _ state: inout State) {
     state.laggedCount += 1
     if state.subscribers[id]?.early == nil {

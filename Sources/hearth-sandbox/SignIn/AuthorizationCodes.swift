@@ -11,7 +11,6 @@ struct AuthorizationCodes: Codable, Sendable {
     let login: Login
     let expiresAt: Date
     var isUsed = false
-    /// The family of tokens that was issued for the code.
     var family: Int?
   }
 
