@@ -89,7 +89,7 @@ package final class EventHub: Sendable {
   }
 
   /// Sends events. Each event is encoded only once, so that additional subscribers cost little. Events for the same
-  /// subscriber share a write, because writes cost more than anything else here.
+  /// subscriber share a write, because writes are the main cost of a subscriber that does not read.
   private func send(_ events: [EventNotification], _ state: inout State, at now: Timestamp) {
     let first = state.seq + 1
     state.seq += events.count
