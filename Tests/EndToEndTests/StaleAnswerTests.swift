@@ -82,6 +82,33 @@ import Testing
     }
   }
 
+  @Test("are given after the session has ended, with its state, but not while the account is locked")
+  func ended() async throws {
+    try await scene { environment, sandbox, daemon in
+      let fresh = try daemon.call("http.request", params(sandbox))
+      #expect(fresh["fromCache"] == false && fresh["sessionState"] == nil)
+      try sandbox.revoke()
+      _ = try daemon.refusal(of: "session.refresh")
+      try daemon.waitFor("reauthRequired")
+      try daemon.restart()
+      try daemon.waitFor("reauthRequired")
+      let cached = try daemon.call("http.request", params(sandbox))
+      #expect(cached["body"]?.string == Self.diary && cached["fromCache"] == true)
+      #expect(cached["sessionState"] == "reauthRequired")
+      let line = ["request", "work", "GET", sandbox.url + "/api/diary", "--stale-if-error", "--socket", daemon.socket]
+      let shown = try environment.hearthctl(line)
+      #expect(shown.status == 0 && shown.errors.hasSuffix(" To sign in again, run \"hearthctl login work\".\n"))
+      var plain = params(sandbox)
+      plain["cache"] = nil
+      #expect(try daemon.refusal(of: "http.request", plain).code == 1002)
+
+      try daemon.call("session.lock")
+      #expect(try daemon.refusal(of: "http.request", params(sandbox)).code == 1002)
+      try daemon.call("session.unlock")
+      #expect(try daemon.call("http.request", params(sandbox))["fromCache"] == true)
+    }
+  }
+
   @Test("hearthctl prints one with its age, and exits 0")
   func commandLine() async throws {
     try await scene { environment, sandbox, daemon in

@@ -45,7 +45,7 @@ package struct RequestAnswer: TimelessWireValue {
   package static let fields = Fields<RequestAnswer>(
     .required("status", \.status, .int), .required("headers", \.headers, .headers),
     .body(\.body, omitsEmpty: false, isText: \.isPlainText), .required("fromCache", \.isFromCache, .bool),
-    .optional("ageSeconds", \.age, .seconds()), make: Self.init)
+    .optional("ageSeconds", \.age, .seconds()), .omittable("sessionState", \.sessionState, .text), make: Self.init)
 
   package let status: Int
   /// The header fields, in the order received.
@@ -54,16 +54,21 @@ package struct RequestAnswer: TimelessWireValue {
   package let isFromCache: Bool
   /// The age of the cached response in whole seconds, or `nil` if the API answered this request.
   package let age: Duration?
+  /// `reauthRequired` if the response is cached and its user has to sign in again, otherwise `nil`.
+  package let sessionState: String?
 
   /// Creates an answer. `age` must be set if `response` is a cached response.
-  package init(_ response: APIResponse, age: Duration? = nil) {
+  package init(_ response: APIResponse, age: Duration? = nil, sessionState: String? = nil) {
     self.init(
-      status: response.status, headers: response.headers, body: response.body, isFromCache: age != nil, age: age)
+      status: response.status, headers: response.headers, body: response.body, isFromCache: age != nil, age: age,
+      sessionState: sessionState)
   }
 
-  private init(status: Int, headers: [APIRequest.Header], body: [UInt8], isFromCache: Bool, age: Duration?) {
+  private init(
+    status: Int, headers: [APIRequest.Header], body: [UInt8], isFromCache: Bool, age: Duration?, sessionState: String?
+  ) {
     (self.status, self.headers, self.body) = (status, headers, body)
-    (self.isFromCache, self.age) = (isFromCache, age)
+    (self.isFromCache, self.age, self.sessionState) = (isFromCache, age, sessionState)
   }
 }
 

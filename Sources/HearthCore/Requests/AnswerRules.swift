@@ -1,7 +1,15 @@
 /// Who may see the answer that an API gave to a user's request.
 extension SessionStatus {
-  /// The user who may get cached responses, or `nil` while nobody is signed in.
-  package var reader: Subject? { state == .authenticated ? subject : nil }
+  /// The user who may get cached responses, or `nil` if nobody may. A user whose session has ended may still get them,
+  /// unless the user signed out, the provider or an API rejected the user, or the account is locked.
+  package var reader: Subject? {
+    switch state {
+    case .authenticated: subject
+    case .reauthRequired(.signedOut), .reauthRequired(.rejectedByServer), .reauthRequired(.accountDisabled): nil
+    case .reauthRequired: isLocked ? nil : subject
+    case .hydrating, .locked, .unauthenticated: nil
+    }
+  }
 
   /// Returns the failure to report instead of an answer that was fetched with the token of `user`, or `nil` if the
   /// answer may be returned. `user` is `nil` if unknown.

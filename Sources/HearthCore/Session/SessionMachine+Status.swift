@@ -26,7 +26,8 @@ extension SessionMachine {
       account: account, subject: subject, formerSubject: formerSubject, issuer: settings.issuer,
       username: settings.username, state: state,
       message: state.message(for: account, detail: detail(trouble, mismatch, stray, isUnsealed: isUnsealed, advice)),
-      action: advice, since: published.since, isForeign: mismatch != nil, token: visible.map { tokenLife($0) },
+      action: advice, since: published.since, isForeign: mismatch != nil,
+      isLocked: !locks.isEmpty, token: visible.map { tokenLife($0) },
       isRefreshing: isRefreshing, history: refreshes.history,
       nextAttemptAt: state == .authenticated ? plannedRequest(at: now).map { Swift.max($0, now) } : nil,
       // A file that requires its passphrase counts as readable.

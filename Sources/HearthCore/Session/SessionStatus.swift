@@ -16,6 +16,8 @@ package struct SessionStatus: Hashable, Sendable {
   /// Whether the grant came from a provider other than the configured one. If so, Hearth does not send the grant
   /// anywhere. Not sent to clients.
   package var isForeign = false
+  /// Whether the account is locked. `state` does not show this after the session has ended. Not sent to clients.
+  package var isLocked = false
   package var token: TokenLife?
   package var isRefreshing = false
   package var history = RefreshHistory()

@@ -29,7 +29,16 @@ extension ControlService {
 
 extension SendRequest: PlainMethod {
   func result(from service: ControlService, for peer: any ControlPeer) async throws -> RequestAnswer {
-    let user = try await service.statusToAsk(draft.account).reader
+    let status = try await service.statusToAsk(draft.account)
+    let user = status.reader
+    if case .reauthRequired = status.state, let user, cache == .staleIfError,
+      let cached = try await service.requests.cachedAnswer(to: draft, of: user),
+      // The account may have been locked in the meantime.
+      try await service.statusToAsk(draft.account).reader == user
+    {
+      service.metrics.staleAnswerGiven(to: draft.account)
+      return RequestAnswer(cached.response, age: cached.age, sessionState: status.state.name)
+    }
     let answer = try await service.requests.answer(to: draft, cache: cache, of: user, for: peer.id)
     try await service.checkReader(of: draft.account, answerFor: answer.subject)
     if answer.age != nil { service.metrics.staleAnswerGiven(to: draft.account) }

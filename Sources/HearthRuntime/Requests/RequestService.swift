@@ -78,6 +78,17 @@ package actor RequestService {
     }
   }
 
+  /// Returns the cached response to a request that cannot be sent, because the session of `user` has ended, or `nil` if
+  /// there is none.
+  package func cachedAnswer(to draft: RequestDraft, of user: Subject) async throws -> Answer? {
+    let request = try checked(draft)
+    var machine = RequestMachine(request, of: draft.account)
+    guard request.hasAnswerToKeep, case .getBearer = machine.begin(access[draft.account]) else { return nil }
+    let key = ResponseKey(account: draft.account, subject: user, request: request)
+    guard let kept = await store.find(key), kept.mayAnswerStale(at: clock.now()) else { return nil }
+    return Answer(response: kept.answer, subject: user, age: kept.age(at: clock.now()))
+  }
+
   /// Returns the request for a draft with streamed bodies, and the number of the slot that the request occupies. The
   /// caller must free the slot.
   func begin(

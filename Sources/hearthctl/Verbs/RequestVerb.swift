@@ -103,7 +103,8 @@ struct RequestVerb: ParsableCommand {
     }
     if answer.isFromCache {
       let age = answer.age.map { "from \($0.span) ago" } ?? "from an earlier request"
-      Output.note("hearthctl: Could not get a new response, so this is the cached one \(age).")
+      let advice = answer.sessionState == nil ? "" : " To sign in again, run \"hearthctl login \(draft.account)\"."
+      Output.note("hearthctl: Could not get a new response, so this is the cached one \(age).\(advice)")
     }
     return head
   }

@@ -31,4 +31,18 @@ import Testing
     #expect(code(.unauthenticated(signedOut: true), nil, answerFor: Sample.alice) == 1001)
     #expect(code(.authenticated, Sample.bob, answerFor: Sample.alice) == 1002)
   }
+
+  @Test("is given from the cache after the session has ended, unless the user was rejected or the account is locked")
+  func cached() {
+    for reason in EndReason.allCases {
+      var ended = status(.reauthRequired(reason), Sample.alice)
+      let isRejected = [.signedOut, .rejectedByServer, .accountDisabled].contains(reason)
+      #expect(ended.reader == (isRejected ? nil : Sample.alice), "\(reason)")
+      ended.isLocked = true
+      #expect(ended.reader == nil)
+    }
+    #expect(status(.authenticated, Sample.alice).reader == Sample.alice)
+    #expect(status(.locked(.explicit(.user)), Sample.alice).reader == nil)
+    #expect(status(.unauthenticated(signedOut: false), Sample.alice).reader == nil)
+  }
 }
