@@ -88,7 +88,7 @@ import Testing
       let fresh = try daemon.call("http.request", params(sandbox))
       #expect(fresh["fromCache"] == false && fresh["sessionState"] == nil)
       try sandbox.revoke()
-      _ = try daemon.refusal(of: "session.refresh")
+      _ = try daemon.refusal(of: "session.refresh", ["account": "work"])
       try daemon.waitFor("reauthRequired")
       try daemon.restart()
       try daemon.waitFor("reauthRequired")

@@ -87,7 +87,7 @@ package struct JSONNumber: Hashable, Sendable {
   }
 }
 
-/// A JSON object that preserves the order of its members. Keys are compared byte by byte.
+/// A JSON object that preserves the order of its members. Lookups compare keys byte by byte.
 package struct JSONObject: Hashable, Sendable {
   package struct Member: Hashable, Sendable {
     package var key: String

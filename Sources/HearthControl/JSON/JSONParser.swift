@@ -13,8 +13,8 @@ extension JSON {
   /// The deepest nesting of arrays and objects that the parser accepts.
   package static let maximumDepth = 128
 
-  /// Parses exactly one value (RFC 8259) from UTF-8. Throws if the value is nested more than 128 levels deep, or if a
-  /// key occurs twice in an object and `allowsTwins` is false.
+  /// Parses exactly one value (RFC 8259) from UTF-8. In addition to syntax errors, throws if the value is nested more
+  /// than 128 levels deep or, unless `allowsTwins` is set, if a key occurs twice in an object.
   package init(parsing bytes: [UInt8], allowsTwins: Bool = false) throws(JSONError) {
     self = try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSON in
       var parser = JSONParser(bytes: buffer, allowsTwins: allowsTwins)

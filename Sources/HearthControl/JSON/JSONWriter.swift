@@ -62,7 +62,7 @@ extension JSON: CustomStringConvertible {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Returns the character at `index` of valid UTF-8 and its length in bytes.
+  /// Returns the scalar at `index` of valid UTF-8 and its length in bytes.
   private static func scalar(
     in utf8: UnsafeBufferPointer<UInt8>, at index: Int
   ) -> (scalar: Unicode.Scalar, length: Int) {

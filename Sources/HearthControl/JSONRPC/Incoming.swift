@@ -5,7 +5,7 @@ package enum Incoming: Hashable, Sendable {
   case single(Call)
   /// A batch, answered with an array. If it contains only notifications, there is no answer.
   case batch([Call])
-  /// A line that cannot be parsed, answered once with a null id.
+  /// A line that is not JSON, or a batch that is empty or too large. It is answered once, with a null id.
   case refused(RPCError)
 
   package enum Call: Hashable, Sendable {

@@ -15,7 +15,7 @@ package struct LineFramer: Sendable {
 
   package init(limit: Int) { self.limit = limit }
 
-  /// Whether the buffer ends with an incomplete line. Valid only after `next` has returned all complete lines.
+  /// Whether the buffer ends with an incomplete line. Valid only after `next` has returned `nil`.
   package var isInsideLine: Bool { start < buffer.count }
 
   package mutating func push(_ bytes: some Sequence<UInt8>) {

@@ -11,8 +11,8 @@ package struct RPCError: Error, Hashable, Sendable {
     (self.code, self.message, self.data) = (code, message, data)
   }
 
-  /// Creates an error with the `data` that the contract requires (section 5). `isRetryable` overrides the default of
-  /// the kind.
+  /// Creates an error with the `data` that the contract requires (section 5). `isRetryable` overrides the kind's
+  /// default.
   package init(
     _ kind: Kind, account: AccountName? = nil, message: String, action: SessionState.Action? = nil,
     retryAfterSeconds: Int? = nil, isRetryable: Bool? = nil
@@ -95,7 +95,7 @@ extension RPCError {
 
   package static func overloaded(_ message: String) -> RPCError { RPCError(.overloaded, message: message) }
 
-  /// Creates the error for an unknown account. Sanitizes `name`, because it may not be a valid account name.
+  /// Creates the error for an unknown account. Sanitizes `name`, because it is not necessarily a valid account name.
   package static func unknownAccount(_ name: String) -> RPCError {
     RPCError(.unknownAccount, message: Failure.unknownAccount(name))
       .with("account", .string(name.shown(limit: String.quotedNameLength)))
@@ -105,8 +105,8 @@ extension RPCError {
     RPCError(.unknownSignIn, message: "There is no sign-in \(id.quotedName) in progress.")
   }
 
-  /// Creates an error with OAuth's code `invalid_scope` (RFC 6749, section 5.2) or `invalid_target` (RFC 8707, section
-  /// 2).
+  /// Creates the error for a caller that requests other scopes (`invalid_scope`; RFC 6749, section 5.2) or another
+  /// audience (`invalid_target`; RFC 8707, section 2) than the account's tokens have.
   package static func otherToken(_ code: String, _ account: AccountName, message: String) -> RPCError {
     RPCError(.invalidParams, account: account, message: message).with("error", .string(code))
   }

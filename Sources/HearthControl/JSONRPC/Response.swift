@@ -1,6 +1,6 @@
 /// The response to one call (JSON-RPC 2.0, section 5).
 package struct Response: Hashable, Sendable {
-  /// The id of the call, or null if the call was malformed and its id could not be read.
+  /// The call's id, or null if the id could not be read.
   package let id: JSON
   package let outcome: Result<JSON, RPCError>
 

@@ -16,8 +16,8 @@ extension ControlMethod {
   package static var isReadOnly: Bool { declaration.isReadOnly }
   package static var errors: [RPCError.Kind] { declaration.errors }
 
-  /// Parses the parameters of a call. Throws -32602 for parameters that are missing, unknown or of the wrong type, and
-  /// 1005 for an invalid account name.
+  /// Parses the parameters of a call. Throws -32602 for missing, unknown or invalid parameters, and 1005 if only the
+  /// account name is invalid.
   package init(params: JSONObject) throws(RPCError) {
     var reader = FieldReader(params)
     self = try reader.read(Self.parameters)
@@ -34,8 +34,8 @@ package struct MethodDeclaration<Result: WireValue>: Sendable {
   package let name: String
   /// What the method does, for `rpc.discover` and the help of hearthctl.
   package let summary: String
-  /// Whether the method changes nothing. If the client disconnects before such a call starts, the daemon drops the
-  /// call.
+  /// Whether callers use the method only for its result. The daemon drops a call to such a method if the client
+  /// disconnects before the call starts.
   package let isReadOnly: Bool
   /// The errors that the method may return, in addition to `RPCError.Kind.ofEveryCall`.
   package let errors: [RPCError.Kind]

@@ -7,10 +7,9 @@ package struct GetInfo: ParameterlessMethod {
   package init() {}
 }
 
-/// Returns metrics of the daemon and its sessions. Counters start at zero when the daemon starts
-/// (`hearth_start_time_seconds`), as Prometheus expects. Two metrics survive restarts, because users ask about them
-/// after a reboot: the number of sessions that ended without a sign-out, and the time from the end of a session to the
-/// next sign-in.
+/// Returns the daemon's metrics. Counters start at zero when the daemon starts (`hearth_start_time_seconds`), as
+/// Prometheus expects. Only two survive restarts, because users ask about them after a reboot: the number of sessions
+/// that ended without a sign-out, and the time from the end of a session to the next sign-in.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(
     "daemon.getMetrics", "Return the daemon's metrics, as JSON or as OpenMetrics text.", isReadOnly: true)
@@ -94,7 +93,8 @@ package struct DaemonInfo: TimelessWireValue {
     (self.startedAt, self.capabilities, self.paths, self.warnings) = (startedAt, capabilities, paths, warnings)
   }
 
-  /// Returns the path with this name, or `nil` if the path is missing.
+  /// Returns the path of the file or folder called `name`, or `nil` if the daemon did not report one or does not use
+  /// it.
   package func path(_ name: String) -> String? { paths.first { $0.name == name }?.path }
 }
 

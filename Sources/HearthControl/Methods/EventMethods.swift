@@ -6,7 +6,7 @@ package enum EventTopic: String, CaseIterable, Sendable {
 }
 
 /// Starts a subscription and returns a snapshot. Notifications start with the first event after the snapshot, so no
-/// event is missed or repeated.
+/// event is missed or repeated. If the client reads too slowly, the subscription ends with `events.closed`.
 package struct Subscribe: ControlMethod {
   package static let declaration = MethodDeclaration<Subscription>(
     "events.subscribe", "Return the current state, then send events as they happen.", isReadOnly: true,

@@ -19,7 +19,7 @@ extension ExportPage: TimelessWireValue {
 }
 
 /// Imports exported items. An item still belongs to its original user and is held while a different user is signed in.
-/// Items with an existing id or idempotency key are skipped.
+/// Skips an item if its id, or its idempotency key with the same content, already exists.
 package struct ImportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ImportReceipt>(
     "outbox.import", "Queue exported items atomically.", errors: Enqueue.errors)
@@ -32,8 +32,8 @@ package struct ImportItems: ControlMethod {
   package let items: [ExportedItem]
   /// Whether to store nothing and only report what would be stored.
   package let isDryRun: Bool
-  /// The number of items that earlier calls of this dry run would have stored, because the outbox's limits apply to the
-  /// whole import. `bytesBefore` is their size.
+  /// The number of items that earlier calls of this dry run would have stored. They count towards the outbox's limits.
+  /// `bytesBefore` is their size.
   package let itemsBefore: Int
   package let bytesBefore: Int
 
@@ -90,7 +90,7 @@ extension ExportedItem: TimelessWireValue {
 
 extension String {
   /// Whether the text contains no control characters other than tabs and line breaks. Other control characters need up
-  /// to six bytes each in JSON, so text that contains any is exported as Base64.
+  /// to six bytes each in JSON, so a body that contains any is sent as Base64.
   var isPlain: Bool {
     utf8.allSatisfy { $0 >= 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
   }

@@ -18,7 +18,8 @@ package struct EnqueueReceipt: TimelessWireValue {
 
   package let id: String
   package let state: OutboxItem.State
-  /// Whether the same content was already queued with the same key. If so, `id` refers to the existing item.
+  /// Whether the item already existed: the same content with the same idempotency key or, in an import, the same id. If
+  /// so, `id` refers to the existing item.
   package let isDuplicate: Bool
 
   package init(id: String, state: OutboxItem.State, isDuplicate: Bool) {
@@ -36,7 +37,7 @@ package struct EnqueueMany: ControlMethod {
   package init(_ drafts: [OutboxDraft]) { self.drafts = drafts }
 }
 
-/// The items that one call queued, in the order of the call.
+/// The result for each item of the call, in order.
 package struct EnqueuedItems: TimelessWireValue {
   package static let fields = Fields<EnqueuedItems>(
     .required("ids", \.ids, .texts), .required("duplicates", \.duplicates, .bools), make: Self.init)
@@ -184,7 +185,8 @@ package struct ResumeOutbox: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// Tries to send all waiting items immediately. Returns once nothing is left to send or the timeout has passed.
+/// Tries to send all waiting items immediately. Returns once nothing more can be sent at the moment or the timeout has
+/// passed. Does not wait for paused outboxes.
 package struct FlushOutbox: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
     "outbox.flush", "Try to send waiting items now, and return once nothing more can be sent or the time is up.",

@@ -48,7 +48,7 @@ package struct RequestAnswer: TimelessWireValue {
     .optional("ageSeconds", \.age, .seconds()), .omittable("sessionState", \.sessionState, .text), make: Self.init)
 
   package let status: Int
-  /// The header fields, in the order received.
+  /// The header fields, in the order received, except that fields with the same name are grouped.
   package let headers: [APIRequest.Header]
   package let body: [UInt8]
   package let isFromCache: Bool
@@ -57,7 +57,7 @@ package struct RequestAnswer: TimelessWireValue {
   /// `reauthRequired` if the response is cached and its user has to sign in again, otherwise `nil`.
   package let sessionState: String?
 
-  /// Creates an answer. `age` must be set if `response` is a cached response.
+  /// Creates an answer. `age` is the age of a cached response, or `nil` if the API answered.
   package init(_ response: APIResponse, age: Duration? = nil, sessionState: String? = nil) {
     self.init(
       status: response.status, headers: response.headers, body: response.body, isFromCache: age != nil, age: age,

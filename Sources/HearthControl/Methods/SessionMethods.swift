@@ -61,7 +61,7 @@ package struct ChosenAccount: TimelessWireValue {
 }
 
 /// Returns a token. If the current token remains valid long enough, the daemon returns it immediately. Otherwise, the
-/// daemon refreshes the token once for all waiting callers.
+/// daemon first refreshes the token, once for all waiting callers.
 package struct GetToken: ControlMethod {
   package static let declaration = MethodDeclaration<GivenToken>(
     "session.getToken", "Return a valid token, refreshed if necessary.", isReadOnly: true,
@@ -73,13 +73,15 @@ package struct GetToken: ControlMethod {
     .optional("names", \.wantsNames, .bool, omitting: false), make: Self.init)
 
   package let account: AccountName
-  /// The minimum remaining lifetime of the token in whole seconds, or `nil` for the daemon's default.
+  /// The minimum remaining lifetime of the token, in whole seconds. More than new tokens have, minus the refresh
+  /// margin, is not enforced. If `nil`, the daemon tries to provide a minute, but accepts any valid token while it
+  /// cannot refresh.
   package let minValidity: Duration?
   /// The URL that the token will be sent to, or `nil` to skip the check. The call fails if the origin is not in the
   /// account's `api_origins`.
   package let url: String?
-  /// The scopes that the token must have, separated by spaces (RFC 6749, section 3.3). The call fails if the account's
-  /// tokens have different scopes or a different `audience`.
+  /// The exact scopes that the token must have, separated by spaces (RFC 6749, section 3.3). The call fails if the
+  /// account's tokens have different scopes or a different `audience`.
   package let scope: String?
   package let audience: String?
   /// Whether the answer should include the user's names.
@@ -136,9 +138,9 @@ package struct GivenToken: TimelessWireValue {
   private var subjectID: String? { bearer.subject?.id }
 }
 
-/// Reports that an API answered 401 to a token. A report about the current token causes one refresh. If the API rejects
-/// the new token too, the session ends. A report changes nothing if the token is outdated or if the API asks for more
-/// than a fresh token.
+/// Reports that an API answered 401 to a token. A report about the current token causes one refresh. If an API rejects
+/// the new token too, the session ends, unless the API has recently accepted a token of the same sign-in. A report
+/// changes nothing if the token is outdated or if the API asks for more than a fresh token.
 package struct ReportUnauthorized: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
     "session.reportUnauthorized", "Report that an API rejected a token with status 401.", errors: [.unknownAccount])
@@ -150,7 +152,7 @@ package struct ReportUnauthorized: ControlMethod {
   /// The token's fingerprint from `session.getToken`. The daemon parses it only after finding the account, so that an
   /// unknown account is reported first.
   package let fingerprint: String
-  /// The `WWW-Authenticate` header of the API's answer. Several headers are joined by commas.
+  /// The `WWW-Authenticate` header of the API's response. Join several headers with commas.
   package let wwwAuthenticate: String?
 
   package init(_ account: AccountName, fingerprint: String, wwwAuthenticate: String? = nil) {

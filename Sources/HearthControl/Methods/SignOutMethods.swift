@@ -28,11 +28,12 @@ package struct SignOut: ControlMethod {
 /// The result of a sign-out.
 package struct SignedOut: WireValue {
   package enum Revocation: Hashable, Sendable {
-    /// The provider has confirmed that the grant is revoked.
+    /// The provider has confirmed that it revoked the grant.
     case done
     /// The revocation is not complete, for example because the provider could not be reached. Hearth will retry.
     case later
-    /// Nothing was revoked, because there was no grant, the caller did not ask, or the provider refused.
+    /// There is no confirmation and no retry, for example because there was no grant, the caller did not ask, or the
+    /// provider refused.
     case none
   }
 
@@ -40,7 +41,7 @@ package struct SignedOut: WireValue {
   /// section 2).
   package enum EndSession: Hashable, Sendable {
     case url(String)
-    /// There is no such page. The associated value is a sentence that says why.
+    /// The page does not exist or could not be determined. The associated value is a sentence that says why.
     case missing(String)
   }
 

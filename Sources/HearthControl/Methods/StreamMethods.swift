@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Starts a request whose body and answer are transferred in pieces.
+/// Starts a request whose body and response are transferred in pieces.
 package struct OpenStream: ControlMethod {
   package static let declaration = MethodDeclaration<OpenedStream>(
     "http.open", "Start an API request whose body and response are transferred in pieces, without a size limit.",
@@ -39,7 +39,7 @@ package struct OpenedStream: TimelessWireValue {
   package init(id: String) { self.id = id }
 }
 
-/// Sends a piece of the body. The daemon answers once the network has accepted the piece.
+/// Sends a piece of the body. The daemon answers once it has sent the piece, or if it does not need the piece.
 package struct WriteStream: ControlMethod {
   package static let declaration = MethodDeclaration<WrittenPiece>(
     "http.write", "Send a piece of the body of a request opened with http.open.", errors: OpenStream.errors)
@@ -61,14 +61,14 @@ package struct WriteStream: ControlMethod {
 package struct WrittenPiece: TimelessWireValue {
   package static let fields = Fields<WrittenPiece>(.optional("next", \.next, .count), make: Self.init)
 
-  /// The offset at which the next piece must start, in bytes. It is 0 if the client must send the body again, and `nil`
-  /// if the API needs no more of the body.
+  /// The offset at which the next piece must start, in bytes. 0 if the client must send the body again, and `nil` if
+  /// the body is complete or the API does not need the rest.
   package let next: Int?
 
   package init(next: Int?) { self.next = next }
 }
 
-/// Reads the next part of the answer. The daemon answers as soon as a part is available.
+/// Reads the next part of the response. The daemon answers as soon as a part is available.
 package struct ReadStream: TextMethod {
   package static let declaration = MethodDeclaration<ReadPiece>(
     "http.read", "Return the next part of the response to a request opened with http.open, starting with its head.",
@@ -86,15 +86,15 @@ package struct ReadPiece: TimelessWireValue {
     .required("end", \.isEnd, .bool),
     make: { ReadPiece(next: $0, status: $1, headers: $2, url: $3, data: $4, isEnd: $5) })
 
-  /// 0 if the client must send the body again from the start before the API can answer, and otherwise `nil`.
+  /// 0 if the client must send the body again before the API can answer, and otherwise `nil`.
   package var next: Int?
-  /// The status. Only the first piece contains the status and the header fields.
+  /// The status. It arrives once, together with `headers` and `url`, before any data.
   package var status: Int?
   package var headers: [APIRequest.Header]?
-  /// The URL that answered. It differs from the request's URL after a redirect.
+  /// The URL that the API answered. It differs from the request's URL after a redirect.
   package var url: String?
   package var data: [UInt8] = []
-  /// Whether the answer is complete. If so, the stream is closed.
+  /// Whether the response is complete and the stream is closed.
   package var isEnd = false
 
   package init(
@@ -106,7 +106,7 @@ package struct ReadPiece: TimelessWireValue {
   }
 }
 
-/// Cancels a request that is not complete. Succeeds even if the stream no longer exists.
+/// Cancels an incomplete request. Does nothing if the stream no longer exists.
 package struct CloseStream: TextMethod {
   package static let declaration = MethodDeclaration<Empty>(
     "http.close", "Cancel a request opened with http.open. A completed request is already closed.")

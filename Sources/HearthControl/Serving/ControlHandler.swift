@@ -7,19 +7,21 @@ package struct ConnectionID: Hashable, Sendable {
 
 /// Implements the protocol's methods for all connections. The server implements the wire format.
 package protocol ControlHandler: Sendable {
-  /// Handles a call. Calls on one connection run concurrently and are cancelled if the connection is lost or the daemon
-  /// stops. If the call is a notification (`request.id` is `nil`), its result is discarded, but the response's `start`
-  /// is still called.
+  /// Handles a call. Calls on one connection run concurrently. They continue if the client disconnects, and are
+  /// cancelled if the daemon stops or drops a client that does not read its responses. If the call is a notification
+  /// (`request.id` is `nil`), its result is discarded, but the response's `start` is still called.
   func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse
 
   /// Returns the result if it is available immediately, or `nil` if the call must be passed to `handle`. Must not
   /// block.
   func resultAtOnce(of request: Request) -> JSON?
 
-  /// Returns whether the call changes nothing. Such a call can be dropped if its client has disconnected.
+  /// Returns whether the client makes the call only for its result. The server drops such a call if the client
+  /// disconnects before the call starts.
   func isReadOnly(_ request: Request) -> Bool
 
-  /// Called when a call is refused before `handle`. `request` is `nil` if it could not be parsed. Must not block.
+  /// Called when the server refuses a call without passing it to `handle`. `request` is `nil` if it could not be
+  /// parsed. Must not block.
   func refused(_ request: Request?, _ error: RPCError)
 
   /// Called once per connection, before its first call. Must not block.

@@ -1,8 +1,8 @@
 import HearthCore
 
-/// Parses `$BROWSER`, a list of commands separated by colons. A command is tried only if the previous commands cannot
-/// be run. Commands are split at spaces without quoting. The URL replaces `%s` or is appended, as in xdg-open(1) and
-/// Python's webbrowser.
+/// Parses `$BROWSER`, a list of commands separated by colons. A command is tried only if the previous commands fail.
+/// Commands are split at spaces without quoting. The URL replaces `%s` or is appended, as in xdg-open(1) and Python's
+/// webbrowser.
 package enum BrowserCommand {
   /// Returns the command lines to try, in order: those in `$BROWSER`, or else xdg-open. If the URL is not a web page,
   /// returns an empty array, because the URL may be untrusted and openers run programs for other schemes.
@@ -16,7 +16,7 @@ package enum BrowserCommand {
 
   package static func isNamed(_ variable: String?) -> Bool { !commands(variable).isEmpty }
 
-  /// Returns whether the URL contains no spaces and is either an `https` URL or an `http` URL on this machine.
+  /// Returns whether the URL is an `https` URL, or an `http` URL on this machine, in printable ASCII without spaces.
   private static func isPage(_ url: String) -> Bool {
     url.utf8.allSatisfy { (0x21...0x7E).contains($0) } && (try? HTTPURL(String(url.prefix { $0 != "#" }))) != nil
   }

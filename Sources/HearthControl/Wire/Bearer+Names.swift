@@ -20,7 +20,7 @@ extension Bearer {
 }
 
 extension Token {
-  /// The expiry time in the token, if the token is a JWT (RFC 7519, section 4.1.4).
+  /// The expiry in the token, or `nil` if the token is not a JWT or has no expiry (RFC 7519, section 4.1.4).
   package var expiresAt: Timestamp? {
     guard let seconds = secret.claims?["exp"]?.double, (0...Self.lastSecond).contains(seconds) else { return nil }
     return Timestamp(milliseconds: Int64(seconds * 1000))

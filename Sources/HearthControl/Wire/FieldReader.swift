@@ -15,8 +15,8 @@ struct FieldReader {
   }
 
   private let members: JSONObject
-  /// The number of members that have not been read. Each member is read once, so after the last one, the rest of the
-  /// fields are missing without a lookup. Most calls have few of the members that they could have.
+  /// The number of members that have not been read. Once it is zero, the remaining fields are known to be missing,
+  /// which saves lookups because most calls set few of their possible members.
   private var unreadCount: Int
   /// The prefix for names in error messages, such as `items[2].`.
   private let prefix: String
@@ -55,7 +55,7 @@ struct FieldReader {
     return type.read(member, name, &self)
   }
 
-  /// Returns the member's object, or an empty object if the member is not an object.
+  /// Returns the member's object, or an empty object if the member is missing or not an object.
   mutating func object(_ name: String) -> JSONObject { take(name)?.object ?? [:] }
 
   private mutating func take(_ name: String) -> JSON? {

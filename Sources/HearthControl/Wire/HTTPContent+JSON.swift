@@ -2,7 +2,7 @@ import HearthCore
 
 extension WireType<[APIRequest.Header]> {
   /// An object that contains a string for each header, or an array of strings for repeated headers. Preserves the
-  /// order.
+  /// order, except that headers with the same name are grouped.
   static var headers: WireType {
     WireType(
       "must be an object of strings",
@@ -41,7 +41,7 @@ extension WireType<[UInt8]> {
 }
 
 extension Field where Value == [UInt8] {
-  /// Returns the field for the body of a request or answer. A body is written as `body` if it is UTF-8 that `isText`
+  /// Returns the field for the body of a request or response. A body is written as `body` if it is UTF-8 that `isText`
   /// accepts, and otherwise as `bodyBase64`. An object must not contain both members. If an object contains neither,
   /// the body is empty. With `omitsEmpty`, an empty body is not written.
   static func body(

@@ -83,7 +83,7 @@ extension WireType<Bool> {
 extension WireType<Int> {
   static var int: WireType { WireType("must be a whole number", .type("integer"), read: \.int) { JSON($0) } }
 
-  /// A non-negative number that any JSON parser can represent exactly.
+  /// A non-negative integer that any JSON parser can represent exactly.
   static var count: WireType { .int(in: 0...(1 << 53) - 1) }
 
   static func int(in range: ClosedRange<Int>) -> WireType {
