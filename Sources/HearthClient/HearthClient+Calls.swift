@@ -12,8 +12,9 @@ extension HearthClient {
     Session(value: try await call(GetSession(try name(account)), mayRepeat: true))
   }
 
-  /// Returns a token for the account's APIs that remains valid for at least `validFor`, in whole seconds (default: one
-  /// minute). The daemon refreshes the token first if necessary.
+  /// Returns a token for the account's APIs. If the current token expires within `validFor` (whole seconds, default:
+  /// one minute), the daemon refreshes it first. The result may still expire sooner if the provider's tokens do not
+  /// live that long or, without `validFor`, if the daemon cannot refresh at the moment.
   ///
   /// `url` is the URL that you will send the token to. The call fails if the URL's origin is not in the account's
   /// `api_origins`. Without `url`, the daemon does not check the destination.
@@ -21,8 +22,9 @@ extension HearthClient {
     Token(value: try await call(GetToken(try name(account), minValidity: validFor, url: url), mayRepeat: true))
   }
 
-  /// Reports that an API answered 401 to a token. If the token is still current, the daemon refreshes it. Otherwise,
-  /// the daemon ignores the report. Call ``token(for:validFor:url:)`` again afterwards.
+  /// Reports that an API answered 401 to a token. If the token is still current, the daemon refreshes it or, if the API
+  /// has already rejected a fresh token, may end the session. Otherwise, the daemon ignores the report. Call
+  /// ``token(for:validFor:url:)`` again afterwards.
   ///
   /// `wwwAuthenticate` is the response's `WWW-Authenticate` header. Join several headers with commas. If the header
   /// asks for more than a fresh token, the daemon does not refresh, because the API would reject a new token too.
@@ -40,8 +42,9 @@ extension HearthClient {
     try await call(LockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
   }
 
-  /// Removes the lock set by ``lock(_:)`` from one account, or from all accounts if `account` is `nil`. If the account
-  /// also needs a passphrase, the call fails with ``Failure/Kind-swift.enum/passphraseNeeded``.
+  /// Removes the lock set by ``lock(_:)`` from one account, or from all accounts if `account` is `nil`. If the given
+  /// account also needs a passphrase, the call fails with ``Failure/Kind-swift.enum/passphraseNeeded``. If `account` is
+  /// `nil`, such accounts stay locked.
   @discardableResult
   public func unlock(_ account: String? = nil) async throws -> [Session] {
     try await call(UnlockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
@@ -75,12 +78,13 @@ extension HearthClient {
     Outbox(value: try await call(GetOutboxStats(try names(account)), mayRepeat: true))
   }
 
-  /// Sends a request with the account's token and returns the API's answer, whatever its status. The URL's origin must
-  /// be in the account's `api_origins`. `timeout` limits how long the API may take, in whole seconds, up to five
+  /// Sends a request with the account's token and returns the API's response, whatever its status. The URL's origin
+  /// must be in the account's `api_origins`. `timeout` limits how long the API may take, in whole seconds, up to five
   /// minutes.
   ///
-  /// If `staleIfError` is set, the daemon caches the response to a `GET`. If the API fails or cannot be reached during
-  /// a later call that also sets `staleIfError`, the daemon returns the cached response and its ``Answer/age``.
+  /// If `staleIfError` is set, the daemon caches a 200 response to a `GET` unless the response's headers forbid that.
+  /// If you repeat the request with `staleIfError` and the API fails or cannot be reached, the daemon returns the
+  /// cached response and its ``Answer/age``.
   public func send(
     _ request: Request, for account: String, timeout: Duration = .seconds(30), staleIfError: Bool = false
   ) async throws -> Answer {

@@ -17,7 +17,7 @@ import Synchronization
 /// only read, ``send(_:for:timeout:staleIfError:)`` with a `GET` or `HEAD` request, ``token(for:validFor:url:)``,
 /// ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)``, ``unlock(_:)``,
 /// ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key, and ``call(_:json:mayRepeat:)`` with
-/// `mayRepeat`. Other calls throw ``Failure/Kind-swift.enum/disconnected``. The daemon may have carried them out.
+/// `mayRepeat`. Other calls throw ``Failure/Kind-swift.enum/disconnected`` if the daemon may have carried them out.
 public final class HearthClient: Sendable {
   /// The path of the daemon's socket.
   public let socket: String

@@ -26,8 +26,8 @@ struct UnixSocket: ~Copyable {
     self.waker = waker
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else {
-      // These errors mean that a seccomp filter forbids Unix sockets. systemd's RestrictAddressFamilies= causes
-      // EAFNOSUPPORT.
+      // These errors mean that a sandbox, such as a seccomp filter, forbids Unix sockets. systemd's
+      // RestrictAddressFamilies= causes EAFNOSUPPORT.
       throw [EPERM, EACCES, EAFNOSUPPORT].contains(errno) ? .forbidden(errno) : .system(errno)
     }
     let (seconds, attoseconds) = limit.components

@@ -4,8 +4,8 @@ import HearthCore
 extension HearthClient {
   /// An element of ``Events``.
   public enum Event: Sendable {
-    /// The complete state, which replaces all earlier state. It is the first event, and it arrives again after a lost
-    /// connection or dropped events.
+    /// The complete state, which replaces all earlier state. It arrives when the sequence connects, reconnects or has
+    /// missed events.
     case snapshot(sessions: [Session], outbox: Outbox)
     case sessionChanged(Session)
     case tokenRefreshed(account: String, fingerprint: String, previous: String, expiresAt: Time?)
@@ -19,8 +19,8 @@ extension HearthClient {
     case configurationReloaded
     /// An event that this version does not know.
     case other(name: String)
-    /// The daemon is unreachable. The sequence reports this once and keeps trying to connect. After reconnecting, it
-    /// continues with a snapshot.
+    /// The daemon is unreachable or refuses the subscription, for example because the account is unknown. The sequence
+    /// reports this once and keeps trying. When it succeeds, it continues with a snapshot.
     case unavailable(Failure)
 
     /// Returns `nil` for `events.closed`, because the next step is a new snapshot.

@@ -50,7 +50,7 @@ package struct EventFollower: Sendable {
     return value
   }
 
-  /// Returns the step for a notification, or `nil` if the notification belongs to an earlier subscription.
+  /// Returns the step for a notification, or `nil` if the notification is old or belongs to an earlier subscription.
   private mutating func take(
     _ notification: Notification, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> Step? {

@@ -36,7 +36,7 @@ extension HearthClient {
       case unknownAccount
       /// The URL's origin is not in the account's `api_origins` (1006).
       case originNotAllowed
-      /// The API did not answer, or its answer is longer than the daemon can return (1007).
+      /// The API did not respond, or its response is longer than the daemon can return (1007).
       case requestFailed
       /// The API requires more than a fresh token, such as a stronger sign-in or another scope (1008). See
       /// ``Failure/challenge``.
@@ -44,7 +44,7 @@ extension HearthClient {
       case outboxFull, unknownItem, invalidItemState
       /// The idempotency key was already used for different content (1104).
       case idempotencyConflict
-      /// The disk is full or not writable, so the daemon stored nothing (1105).
+      /// The daemon cannot read or save its data, for example because the disk is full (1105).
       case storageUnavailable
       case signInFailed, signInExpired, signInDenied, unknownSignIn, flowNotSupported
       case wrongPassphrase, passphraseNeeded

@@ -7,7 +7,8 @@ extension HearthClient {
     package let value: EnqueueReceipt
 
     public var id: String { value.id }
-    /// Whether the same content was already queued with the same key. If so, `id` refers to the earlier item.
+    /// Whether the same content was already queued with the same idempotency key. If so, `id` refers to the earlier
+    /// item.
     public var isDuplicate: Bool { value.isDuplicate }
     public var description: String { "\(id), \(isDuplicate ? "queued before" : "queued")" }
   }
@@ -16,7 +17,7 @@ extension HearthClient {
   public struct Item: Hashable, Sendable, CustomStringConvertible {
     public enum State: String, Hashable, Sendable, CaseIterable {
       case pending, inFlight
-      /// The item will be sent at ``Item/nextAttemptAt``.
+      /// The next attempt is due at ``Item/nextAttemptAt``.
       case waiting
       /// The item is not sent until the cause is resolved. See ``Item/reason``.
       case held
@@ -52,7 +53,8 @@ extension HearthClient {
     public var state: State { State(value.state) }
     /// The reason why the item is held or dead, as one word such as `needsReview` or `rejected`.
     public var reason: String? { value.reason?.rawValue }
-    /// The number of attempts that count towards `max_attempts`. Attempts that did not reach the API do not count.
+    /// The number of attempts that count towards `max_attempts`. Attempts that did not reach the API, for example, do
+    /// not count.
     public var attempts: Int { value.attempts }
     public var nextAttemptAt: Time? { value.nextAttemptAt.map(Time.init) }
     /// The status of the API's last answer, or `nil` if the API has not answered.

@@ -24,7 +24,7 @@ extension HearthClient {
     package let value: RequestAnswer
 
     public var status: Int { value.status }
-    /// Header fields in the order received. A name may occur more than once.
+    /// Header fields in the order received, except that fields with the same name are together.
     public var headers: [(name: String, value: String)] { value.headers.map { ($0.name, $0.value) } }
     public var body: [UInt8] { value.body }
     /// The age of the cached response that the daemon returned because the API failed, or `nil` if the API answered
