@@ -20,7 +20,6 @@ final class Agent: Sendable {
   /// delays.
   private let wrongPasswords = Mutex(WrongPasswords())
 
-  /// Creates an agent that calls hearthd on `socket`.
   init(socket: String) { self.socket = socket }
 
   /// Answers a request. Blocks until hearthd has answered.
@@ -65,7 +64,7 @@ final class Agent: Sendable {
     } catch { throw Failure(error) }
   }
 
-  /// The names of the loaded accounts, which are all accounts that are not signed out.
+  /// The names of the loaded accounts: all accounts except those that nobody has signed in to or that are signed out.
   private var accounts: [String] {
     get throws(Failure) {
       try call(ListSessions()).sessions.filter { !$0.state.isUnauthenticated }.map(\.account.description)

@@ -15,7 +15,7 @@ final class Cipher {
 
   /// The agent's public key in Base64, for the client.
   let publicKey: String
-  /// The shared key. Its memory is never swapped and is wiped before it is freed.
+  /// The shared key. libsodium locks its memory if possible, and wipes it before freeing it.
   private let key: UnsafeMutableRawPointer
 
   /// Creates keys for an exchange. `peer` is the client's public key in Base64. Returns `nil` if `peer` is invalid or

@@ -31,7 +31,7 @@ enum Request: Hashable, Sendable {
 
     enum Validity: Hashable, Sendable {
       case atLeast(Duration)
-      /// A new token that no program has received before.
+      /// A token from a new refresh, even if the current token is still valid.
       case new
     }
 
