@@ -33,7 +33,7 @@ enum Main {
       Output.error(failure.description)
       exit(ExitStatus(failure).rawValue)
     } catch let error as RPCError {
-      // A value could not be parsed, so the daemon was not called.
+      // An argument or HEARTH_ACCOUNT could not be parsed.
       end(error, line, .usage)
     } catch {
       // ArgumentParser also throws for `--help` and `--version`. All other errors are usage errors (64).

@@ -21,8 +21,9 @@ struct AccountFile {
     return report!
   }
 
-  /// Adds a table. Before the change takes effect, hearthd checks the new file, and `accept` is called with its path.
-  /// If `isTrial` is set, the file is not changed. Returns the path of the backup, or `nil` if there was no file.
+  /// Adds a table. Before the change takes effect, hearthd checks a draft of the new file, and `accept` is called with
+  /// the draft's path. If `isTrial` is set, the file is not changed. Returns the path of the backup, or `nil` if there
+  /// was no file.
   @discardableResult
   func add(
     _ table: TOMLTable, of account: AccountName, isTrial: Bool = false, accept: (_ draft: String) throws -> Void
@@ -72,8 +73,8 @@ struct AccountFile {
     TOMLDocument(try ConfigurationEdit(path).bytes ?? []).ruleLines(of: account.description)
   }
 
-  /// Changes keys of an account's table. `change` maps the current text of a value, or `nil` for a missing key, to the
-  /// new text, or to `nil` to remove the key. Returns the path of the backup.
+  /// Changes keys of an account's table. `change` receives the text of the current value, or `nil` if the key is
+  /// missing. It returns the new text, or `nil` to remove the key. Returns the path of the backup.
   func change(
     _ keys: [String], of account: AccountName, _ change: (_ key: String, _ old: String?) throws -> String?
   ) throws -> String? {

@@ -30,7 +30,7 @@ struct DaemonProgram {
 
   private init(_ program: Subprogram) { self.program = program }
 
-  /// Returns a copy that checks configurations for this daemon.
+  /// Returns a copy that checks configurations as this daemon would.
   func reading(as daemon: DaemonInfo) -> DaemonProgram {
     var program = self
     program.places = [("--state-dir", "state"), ("--socket", "socket")].flatMap { option, name in

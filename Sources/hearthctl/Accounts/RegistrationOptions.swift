@@ -75,7 +75,8 @@ struct RegistrationOptions: ParsableArguments {
 }
 
 extension AccountKeys {
-  /// Whether the provider's discovery document may contain a registration endpoint.
+  /// Whether a client can be registered: the endpoints come from discovery, and the user gave no secret or key of a
+  /// client.
   fileprivate var mayRegister: Bool {
     issuer != nil && provider == nil && (type == nil || type == "oidc") && clientSecretFile == nil
       && clientKeyFile == nil

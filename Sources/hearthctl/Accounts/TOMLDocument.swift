@@ -96,7 +96,7 @@ struct TOMLDocument {
 
   /// Replaces the value of a key with the result of `change`, which receives the current text, or `nil` if the key is
   /// missing. Preserves a comment after the value. Adds a missing key at the end of the table. If `change` returns
-  /// `nil`, the key is removed. Returns false if there is no such header.
+  /// `nil`, the key's lines are removed. Returns false if there is no such header.
   mutating func change(_ key: String, in path: [String], _ change: (String?) throws -> String?) rethrows -> Bool {
     let elements = TOMLElement.all(in: bytes)
     guard let header = elements.firstIndex(where: { $0.kind == .header && $0.table == path }) else { return false }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The destination for the body of an answer. A file is either replaced completely or left unchanged. Pipes, devices
+/// The destination for the body of a response. A file is either replaced completely or left unchanged. Pipes, devices
 /// and standard output (`-`) are written directly.
 struct AnswerFile {
   private enum Kind {
@@ -14,7 +14,7 @@ struct AnswerFile {
   private let path: String
   private let kind: Kind
 
-  /// Throws if the destination is not writable, so that no request is sent whose answer would be lost.
+  /// Throws if the destination is not writable, before a request is sent whose response would be lost.
   init(_ path: String) throws {
     self.path = path
     kind = try Self.kind(of: path)
@@ -57,7 +57,7 @@ struct AnswerFile {
     CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
   }
 
-  /// Runs `body`, which writes the answer piece by piece. If `body` throws, an existing file is left unchanged.
+  /// Runs `body`, which writes the response piece by piece. If `body` throws, an existing file is left unchanged.
   func write(_ body: ((_ piece: [UInt8]) throws -> Void) throws -> Void) throws {
     switch kind {
     case .standardOutput:

@@ -7,8 +7,8 @@ enum Browser {
     BrowserCommand.isNamed(variable("BROWSER")) || variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil
   }
 
-  /// Opens a page with `$BROWSER` or xdg-open and does not wait for the program to end. Returns `nil` if no program
-  /// could be started.
+  /// Opens a page with `$BROWSER` or xdg-open and does not wait for the program to end. Returns `nil` if no browser is
+  /// available or none could be started.
   static func open(_ url: String) -> Opening? {
     isThere ? Opening(BrowserCommand.lines(variable("BROWSER"), for: url)) : nil
   }

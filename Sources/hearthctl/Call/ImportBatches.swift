@@ -15,8 +15,8 @@ struct ImportBatches: ~Copyable {
   private let isUnsent: Bool
   private var waiting: [(number: Int, item: JSON)] = []
   private var bytes = 0
-  /// The ids seen in a dry run. The daemon cannot detect duplicates in a dry run, because it stores nothing. `keys`
-  /// contains the content for each idempotency key.
+  /// The ids seen in a dry run. The daemon stores nothing in a dry run, so it cannot detect duplicates among the
+  /// batches. `keys` contains the content for each idempotency key.
   private var seen: Set<String> = []
   private var keys: [[JSON?]: [JSON?]] = [:]
   private var keptBytes = 0

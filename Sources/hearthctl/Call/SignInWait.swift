@@ -19,7 +19,7 @@ struct SignInWait {
     var typed = begun.authorizationURL == nil ? nil : TypedLine(echo: true)
     typed?.begin(dropsEarlier: true)
     defer { typed?.end(dropsEarlier: false) }
-    // Subscribe to events, because an event reports why the daemon refused the browser's answer.
+    // Subscribe to events, because an event reports why the daemon rejected a request to the redirect address.
     if begun.authorizationURL != nil { _ = try? daemon.call(Subscribe(topics: [.session], account: account)) }
     var (told, asksAddress): (String?, Bool) = (nil, false)
     var opening = instruct()
@@ -73,7 +73,7 @@ struct SignInWait {
     offerPasting()
   }
 
-  /// Explains why the browser's answer was not used.
+  /// Explains why the daemon rejected a request to the redirect address.
   private func tellOfRefusal(_ message: String) {
     ProgressLine.clear()
     Output.note(Input.isTerminal ? "\(message)\n\n\(Self.asksAddress)" : message)

@@ -68,8 +68,8 @@ struct StatusCall: PlainCall {
       hasBlocks: Output.isTerminal ? Screen.isUTF8(variable) : nil)
   }
 
-  /// Prints the status now and whenever it changes, until the daemon stops. On terminals that support it, updates the
-  /// screen in place every second until the user presses Ctrl-C.
+  /// Prints the status now and whenever it changes, until the user presses Ctrl-C or the daemon stops. On terminals
+  /// that support it, instead redraws the screen at every change and at least every second.
   private func watch(_ client: inout ControlClient) throws {
     if Output.isTerminal, Screen.obeysSequences(variable), !daemon.json {
       return try LiveScreen.run { screen in

@@ -2,8 +2,8 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// A request whose body and answer need not fit in memory. The answer is read while the body is sent, because an API
-/// may answer before it has received the whole body.
+/// A request whose body and response need not fit in memory. The response is read while the body is sent, because an
+/// API may respond before it has received the whole body.
 struct StreamedRequest {
   private let stream: String
   private let body: RequestBody?
@@ -23,7 +23,7 @@ struct StreamedRequest {
     writing = try daemon.begin(WriteStream(stream, at: offset, piece, isLast: piece.isEmpty))
   }
 
-  /// Waits for the status and header fields of the answer.
+  /// Waits for the status and header fields of the response.
   mutating func head(over daemon: inout ControlClient) throws -> AnswerHead {
     while true {
       let answer = try next(over: &daemon)
@@ -31,7 +31,7 @@ struct StreamedRequest {
     }
   }
 
-  /// Returns the next piece of the answer's body, or `nil` at its end.
+  /// Returns the next piece of the response's body, or `nil` at its end.
   mutating func piece(over daemon: inout ControlClient) throws -> [UInt8]? {
     let answer = try next(over: &daemon)
     return answer.isEnd ? nil : answer.data

@@ -48,7 +48,7 @@ struct TokenCall: PlainCall {
     }
   }
 
-  /// Waits at most `limit` until the account is signed in and unlocked.
+  /// Waits at most `limit` until the account can provide a token, for example until a sign-in or an unlock.
   private func waiting(
     for call: GetToken, _ limit: Duration, _ client: inout ControlClient
   ) throws -> Reply<GivenToken> {

@@ -28,7 +28,7 @@ struct TypedLine {
     isEchoed = echo && settings.c_lflag & tcflag_t(ECHO) != 0
   }
 
-  /// Whether the user has typed nothing since the last line.
+  /// Whether the current line is empty.
   var isEmpty: Bool { bytes.isEmpty }
 
   /// Turns off the kernel's line editing. If `dropsEarlier` is set, discards earlier input.

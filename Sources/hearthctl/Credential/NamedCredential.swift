@@ -15,8 +15,8 @@ struct NamedCredential {
   }
 
   /// Finds the token for the server's `url`. `page` is the URL with its path, if git sends the path. If `user` is
-  /// `nil`, any account matches. Otherwise, only an account of that user matches. Returns `nil` if there is no such
-  /// account.
+  /// `nil`, any account matches. Otherwise, the account must belong to that user, as far as Hearth knows the user's
+  /// names. Returns `nil` if no account matches.
   init?(_ choice: CredentialChoice, for url: String, page: String, user: String?) throws {
     var client = try choice.daemon.connect()
     let sessions = try client.call(ListSessions()).value.sessions

@@ -53,7 +53,8 @@ struct TokenFileProcess {
     _exit(0)
   }
 
-  /// Writes the current token, or removes the file if the session has no usable token.
+  /// Writes the current token. If the account is locked or not signed in, removes the old token. After any other
+  /// refusal, keeps it.
   private static func refresh(
     _ file: TokenFile, _ account: AccountName, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) {

@@ -13,7 +13,7 @@ extension HelperTool {
         let lines = HelperLines(Self.text(file.path()), of: name)
         found += lines.blocks.map(\.words) + lines.others(rival, added)
       case .member(let file, let path, let value): found += Self.members(Self.text(file.path()), path, value)
-      // Skip the program, because it does not say which account and server it is for.
+      // Skip the program, because the tool's other part identifies the entry.
       case .program: break
       }
     }

@@ -18,7 +18,7 @@ struct HelperTool {
   let parts: [Part]
   /// The remaining steps for the user.
   let note: String?
-  /// The shell command that the tool runs and the command's input, or `nil` if the tool reads a file.
+  /// A shell command that gets the token as the tool does, and the command's input. `nil` if there is no such command.
   let asks: (command: String, input: String)?
 
   init(
@@ -75,7 +75,7 @@ struct HelperFile {
 struct HelperTarget: Equatable {
   let account: String?
   let url: String
-  /// The URLs that the tool may ask for. If a tool passes only a host, the URL's scheme may be `https` or `http`.
+  /// The URLs that the tool may ask for. If the user gave a URL without a scheme, the scheme may be `https` or `http`.
   let urls: [String]
   private let place: String
 

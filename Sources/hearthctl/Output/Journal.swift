@@ -2,8 +2,8 @@ import HearthControl
 
 /// Reads the daemon's messages from the user journal.
 enum Journal {
-  /// Returns the newest lines, oldest first, or `nil` if there is no journal. If `account` is given, returns only lines
-  /// about that account.
+  /// Returns the newest lines, oldest first, or `nil` if journalctl is missing or does not finish in time. If `account`
+  /// is given, returns only lines about that account.
   static func lines(_ count: Int, of account: String? = nil) -> [String]? {
     let filter = account.map { ["HEARTH_ACCOUNT=\($0)"] } ?? []
     guard let journalctl = Subprogram.find("journalctl", in: Subprogram.searchPath),

@@ -21,7 +21,7 @@ struct Output {
     Self.write(text.shown(limit: .max, keepsLines: true) + "\n", to: STDOUT_FILENO)
   }
 
-  /// Prints text with colours. The text must be sanitized.
+  /// Prints text with colours. The text must already be sanitized.
   func painted(_ text: String) {
     Self.write(text + "\n", to: STDOUT_FILENO)
   }
@@ -59,7 +59,8 @@ struct Output {
     prompt(message.shown(keepsLines: true) + "\n")
   }
 
-  /// Writes sanitized text to standard error and wraps it on a terminal. Does not add a newline.
+  /// Writes text to standard error and wraps it on a terminal. The text must already be sanitized. Does not add a
+  /// newline.
   static func prompt(_ text: String) {
     write(text.fitted(to: columns(of: STDERR_FILENO)), to: STDERR_FILENO)
   }

@@ -28,7 +28,7 @@ extension Timestamp {
 }
 
 extension Duration {
-  /// The duration in its two largest units, such as `42 s`, `2 h 5 min` or `3 d 4 h`.
+  /// The duration in its largest one or two units, such as `42 s`, `2 h 5 min` or `3 d 4 h`.
   var span: String {
     func pair(_ whole: Int64, _ unit: String, _ rest: Int64, _ restUnit: String) -> String {
       rest == 0 ? "\(whole) \(unit)" : "\(whole) \(unit) \(rest) \(restUnit)"

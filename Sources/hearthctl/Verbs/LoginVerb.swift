@@ -72,8 +72,8 @@ struct LoginVerb: ParsableCommand {
     return "\(signedIn) to \(session.account)\(user)\(session.message.dropFirst(signedIn.count))"
   }
 
-  /// Returns the user's name from the tokens. If the tokens contain no name, returns the subject, which is a number for
-  /// many providers.
+  /// Returns the user's name from the tokens. If the tokens contain no name, returns the subject, which is an opaque ID
+  /// at many providers.
   private func user(of session: SessionStatus, _ daemon: inout ControlClient) -> String? {
     guard session.state == .authenticated, session.token.map({ $0.health(at: .now) != .expired }) == true,
       let given = try? daemon.call(GetToken(session.account, minValidity: .zero, wantsNames: true)).value,

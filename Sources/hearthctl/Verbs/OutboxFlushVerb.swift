@@ -66,6 +66,6 @@ struct OutboxFlushVerb: ParsableCommand {
 }
 
 extension OutboxStats {
-  /// The number of items that will be sent without user action.
+  /// The number of items that still have to be sent, without held items.
   fileprivate var toSend: Int { pending + inFlight + waiting }
 }

@@ -65,7 +65,7 @@ struct RequestVerb: ParsableCommand {
 
   func run() throws {
     let content = request.content
-    // Check the output file first, because the request must not be sent if its answer could not be written.
+    // Check the output file first, because the request must not be sent if its response could not be written.
     let file = try output.map(AnswerFile.init)
     let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
     let (headers, body) = (try content.headers(), try content.streamedBody())
@@ -87,7 +87,7 @@ struct RequestVerb: ParsableCommand {
     }
   }
 
-  /// Sends a request and receives the whole answer, for `--json` and `--stale-if-error`.
+  /// Sends a request and receives the whole response, for `--json` and `--stale-if-error`.
   private func sendWhole(
     _ draft: RequestDraft, _ body: RequestBody?, to file: AnswerFile?, over daemon: inout ControlClient
   ) throws -> AnswerHead {
@@ -109,7 +109,7 @@ struct RequestVerb: ParsableCommand {
     return head
   }
 
-  /// Sends a request and streams its body and the answer.
+  /// Sends a request, and streams its body and the response.
   private func stream(
     _ draft: RequestDraft, _ body: RequestBody?, to file: AnswerFile?, over daemon: inout ControlClient
   ) throws -> AnswerHead {
@@ -121,8 +121,8 @@ struct RequestVerb: ParsableCommand {
     return head
   }
 
-  /// Prints an answer. If the status is 2xx and there is a `file`, writes the body to the file instead. `body` writes
-  /// the answer's body piece by piece.
+  /// Prints a response. If the status is 2xx and there is a `file`, writes the body to the file instead. `body` writes
+  /// the response's body piece by piece.
   private func print(
     _ head: AnswerHead, to file: AnswerFile?, _ body: ((_ piece: [UInt8]) throws -> Void) throws -> Void
   ) throws {
@@ -141,7 +141,7 @@ struct RequestVerb: ParsableCommand {
   }
 }
 
-/// The status and header fields of an answer.
+/// The status and header fields of a response.
 struct AnswerHead {
   let status: Int
   let headers: [APIRequest.Header]
@@ -159,7 +159,7 @@ struct AnswerHead {
 }
 
 extension ExitStatus {
-  /// Returns the exit status for an API's answer, or `nil` if the answer is not an error.
+  /// Returns the exit status for an API's response, or `nil` if the response is not an error.
   init?(httpStatus: Int) {
     switch httpStatus {
     case ..<400: return nil
