@@ -39,7 +39,7 @@ done
 [ -n "$missing" ] || exit 0
 echo "Installing$missing"
 update
-# Only the download has a time limit, so that an installation is never interrupted.
+# The installation itself has no time limit, because it must not be interrupted.
 # shellcheck disable=SC2086
 apt 900 install -y --no-install-recommends --download-only $missing
 # shellcheck disable=SC2086

@@ -20,7 +20,7 @@ import (
 // Error is the failure of a call, with a sentence for the user.
 type Error struct {
 	Message string `json:"message"`
-	Code    int    `json:"code"` // 0 if the daemon could not be reached
+	Code    int    `json:"code"` // 0 if the daemon did not answer
 	Data    struct {
 		Kind      string `json:"kind"`      // such as "locked" or "reauthRequired"; "programs.md" lists all kinds
 		Retryable bool   `json:"retryable"` // whether the same call may succeed later without user action
@@ -51,9 +51,9 @@ func (t Token) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "token %s", 
 // Answer is an API's answer.
 type Answer struct {
 	Status    int            `json:"status"`
-	Headers   map[string]any `json:"headers"` // each value is a string, or []any if there are several
+	Headers   map[string]any `json:"headers"` // each value is a string, or []any for a repeated header
 	Body      []byte         `json:"bodyBase64"`
-	FromCache bool           `json:"fromCache"` // whether this is a cached response, which Hearth returns if the API fails
+	FromCache bool           `json:"fromCache"` // whether the response is cached; only if the call sets "cache"
 }
 
 // Event is a change. The first event is a "snapshot" of the current state.
@@ -78,8 +78,8 @@ type params struct {
 	BodyBase64         []byte            `json:"bodyBase64,omitempty"`
 }
 
-// GetToken returns a token that is valid for at least another minute, or for minValidity if that is not 0. Hearth
-// refreshes it if necessary. If url is not "", it must be in the account's api_origins.
+// GetToken returns a token. If the current one expires within a minute, or within minValidity if that is not 0, Hearth
+// refreshes it first. If url is not "", the call fails unless the account's api_origins contain the URL's origin.
 func (c *Client) GetToken(ctx context.Context, account, url string, minValidity time.Duration) (Token, error) {
 	var token Token
 	given := params{Account: account, URL: url, MinValiditySeconds: int(minValidity.Seconds())}
@@ -87,7 +87,7 @@ func (c *Client) GetToken(ctx context.Context, account, url string, minValidity 
 	return token, err
 }
 
-// ReportUnauthorized reports a 401. Call GetToken afterwards. wwwAuthenticate is the API's WWW-Authenticate header.
+// ReportUnauthorized reports an API's 401. Call GetToken afterwards. wwwAuthenticate is its WWW-Authenticate header.
 func (c *Client) ReportUnauthorized(ctx context.Context, account string, token Token, wwwAuthenticate string) error {
 	given := params{Account: account, Fingerprint: token.Fingerprint, WWWAuthenticate: wwwAuthenticate}
 	return c.Call(ctx, "session.reportUnauthorized", given, new(any))

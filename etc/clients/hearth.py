@@ -29,7 +29,7 @@ JSONObject = Dict[str, Any]
 
 
 class HearthError(Exception):
-    """The reason why a call failed. `code` is None if the daemon could not be reached."""
+    """The reason why a call failed. `code` is None if the daemon did not answer."""
 
     def __init__(self, message: str, code: Optional[int] = None, data: Optional[JSONObject] = None) -> None:
         super().__init__(message)
@@ -63,7 +63,7 @@ class Answer:
     status: int
     headers: Dict[str, Any]
     body: bytes
-    #: Whether this is a cached response, which Hearth returns if the API fails.
+    #: Whether the response is cached. Hearth returns one only if the call sets `cache` (see "programs.md").
     from_cache: bool
 
 
@@ -71,8 +71,8 @@ class Hearth:
     """A connection to the user's daemon."""
 
     def __init__(self, path: Optional[str] = None, timeout: Optional[float] = 60) -> None:
-        """Connects to the daemon. `path` is the socket, if it is not at its default path. `timeout` limits each call,
-        in seconds."""
+        """Connects to the daemon. `path` is the socket, if it is not at its default path. `timeout` limits each wait
+        for the daemon, in seconds. After a timeout, the connection cannot be used again."""
         self._numbers = itertools.count(1)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
@@ -111,7 +111,7 @@ class Hearth:
         while True:
             message = self._read()
             if message.get("id") != number:
-                continue  # the answer to an earlier call that timed out
+                continue  # an event of an earlier subscription
             if "error" in message:
                 refusal = message["error"]
                 raise HearthError(refusal["message"], refusal["code"], refusal.get("data"))
@@ -119,13 +119,13 @@ class Hearth:
             return result
 
     def get_token(self, account: str, url: Optional[str] = None, min_validity: Optional[int] = None) -> Token:
-        """Returns a token that is valid for at least another minute, or for `min_validity` seconds. Hearth refreshes it
-        if necessary. If `url` is given, it must be in the account's `api_origins`."""
+        """Returns a token. If the current one expires within a minute, or within `min_validity` seconds, Hearth
+        refreshes it first. If `url` is given, the call fails unless the account's `api_origins` contain its origin."""
         result = self.call("session.getToken", account=account, url=url, minValiditySeconds=min_validity)
         return Token(result["accessToken"], result["tokenType"], result["fingerprint"], result["expiresAt"])
 
     def report_unauthorized(self, account: str, token: Token, www_authenticate: Optional[str] = None) -> None:
-        """Reports a 401. Call `get_token` afterwards. `www_authenticate` is the API's `WWW-Authenticate` header."""
+        """Reports an API's 401. Call `get_token` afterwards. `www_authenticate` is its `WWW-Authenticate` header."""
         self.call(
             "session.reportUnauthorized", account=account, fingerprint=token.fingerprint,
             wwwAuthenticate=www_authenticate)
@@ -144,7 +144,7 @@ class Hearth:
 
     def events(self, account: Optional[str] = None, topics: Optional[List[str]] = None) -> Iterator[JSONObject]:
         """Yields {"method": "snapshot", "sessions": […], "outbox": …} first, then each change as it happens.
-        Do not use the connection for other calls meanwhile."""
+        Do not use the connection for other calls meanwhile, because they would discard events."""
         snapshot = self.call("events.subscribe", account=account, topics=topics)["snapshot"]
         self._socket.settimeout(None)
         yield {"method": "snapshot", **snapshot}
@@ -166,7 +166,7 @@ class Hearth:
 
 def follow(account: Optional[str] = None, path: Optional[str] = None) -> Iterator[JSONObject]:
     """Yields the events of `Hearth.events` forever. If the daemon restarts, connects again and yields another
-    snapshot. Raises `HearthError` if the daemon refuses the call."""
+    snapshot. Raises `HearthError` if a retry cannot help, for example if the account is unknown."""
     pause = 0.1
     while True:
         try:

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 type JSONObject = Record<string, any>;
 
-/** The reason why a call failed. `code` is undefined if the daemon could not be reached. */
+/** The reason why a call failed. `code` is undefined if the daemon did not answer. */
 export class HearthError extends Error {
   /** The kind of error, such as "locked" or "reauthRequired". "programs.md" lists all kinds. */
   readonly kind?: string;
@@ -64,7 +64,7 @@ export interface Answer {
   status: number;
   headers: Record<string, string | string[]>;
   body: Buffer;
-  /** Whether this is a cached response, which Hearth returns if the API fails. */
+  /** Whether the response is cached. Hearth returns one only if the call sets `cache` (see "programs.md"). */
   fromCache: boolean;
 }
 
@@ -127,13 +127,13 @@ export class Hearth {
     }).finally(() => (clearTimeout(timer), this.#calls.delete(id)));
   }
 
-  /** Returns a token that is valid for at least another minute, or for `minValiditySeconds`. Hearth refreshes it if
-   * necessary. If `url` is given, it must be in the account's `api_origins`. */
+  /** Returns a token. If the current one expires within a minute, or within `minValiditySeconds`, Hearth refreshes it
+   * first. If `url` is given, the call fails unless the account's `api_origins` contain the URL's origin. */
   async getToken(account: string, options: { url?: string; minValiditySeconds?: number } = {}): Promise<Token> {
     return new Token(await this.call("session.getToken", { account, ...options }));
   }
 
-  /** Call this after a 401, then call `getToken` again. `wwwAuthenticate` is the API's `WWW-Authenticate` header. */
+  /** Reports an API's 401. Call `getToken` afterwards. `wwwAuthenticate` is its `WWW-Authenticate` header. */
   async reportUnauthorized(account: string, token: Token, wwwAuthenticate?: string): Promise<void> {
     await this.call("session.reportUnauthorized", { account, fingerprint: token.fingerprint, wwwAuthenticate });
   }
@@ -148,7 +148,7 @@ export class Hearth {
     return { status: result.status, headers: result.headers, body: content, fromCache: Boolean(result.fromCache) };
   }
 
-  /** Yields a snapshot, then each change as it happens. Do not use the connection for other calls meanwhile. */
+  /** Yields a snapshot, then each change as it happens. Use at most one such iterator per connection. */
   async *events(account?: string): AsyncGenerator<HearthEvent, never> {
     const { snapshot } = await this.call("events.subscribe", { account });
     yield { method: "snapshot", ...snapshot };
@@ -170,7 +170,7 @@ export class Hearth {
 }
 
 /** Yields the events of `Hearth.events` forever. If the daemon restarts, connects again and yields another snapshot.
- * Throws a `HearthError` if the daemon refuses the call. */
+ * Throws a `HearthError` if a retry cannot help, for example if the account is unknown. */
 export async function* follow(account?: string, path?: string): AsyncGenerator<HearthEvent, never> {
   for (;;) {
     let hearth: Hearth | undefined;

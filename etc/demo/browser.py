@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """browser.py URL: acts as a person with a browser, for a demo or a test: logs in, consents, and prints the last page.
 
-It is called like $BROWSER and xdg-open. The URL is that of an authorization request, or of a page for a device's code.
+It can be set as $BROWSER. The URL is that of an authorization request or of the page for entering a device code.
 Environment, with defaults: BROWSER_USER (ada), BROWSER_PASSWORD (password), BROWSER_DECISION (allow; or deny),
-BROWSER_PROXY (the proxy for https; none).
+BROWSER_PROXY (proxy for https; none).
 """
 
 import html.parser

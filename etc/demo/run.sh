@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh FOLDER: runs the daemon and the sandbox in FOLDER in the foreground, until Ctrl-C.
+# run.sh FOLDER: runs the daemon and the sandbox from FOLDER until Ctrl-C, and shows the daemon's log.
 set -eu
 programs=$(cd "$1" && pwd)
 lifetime=60

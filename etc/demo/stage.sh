@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Functions for demo.sh and run.sh: start a sandbox and a daemon in a temporary folder, and clean up at the end.
 # Needs $programs, the folder with the programs, and $lifetime, the lifetime of access tokens in seconds.
-# $margin_fraction is optional: the share of the lifetime before expiry at which a refresh is due.
+# $margin_fraction is optional: the fraction of the lifetime that is left when a refresh is due.
 
 # Do not use $TMPDIR, because its path may be too long for a socket (107 bytes).
 stage=$(mktemp -d /tmp/hearth-demo.XXXXXX)

@@ -182,7 +182,7 @@ def configuration(schema, date, others):
 
 def save(folder, name, words):
     with open(os.path.join(folder, name), "w", encoding="ascii") as file:
-        os.fchmod(file.fileno(), 0o644)  # whatever the umask
+        os.fchmod(file.fileno(), 0o644)  # regardless of the umask
         file.write(words)
 
 

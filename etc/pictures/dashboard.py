@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""dashboard.py FOLDER: runs the programs of FOLDER for five minutes, lets Prometheus record their metrics, and draws
+"""dashboard.py FOLDER: runs the programs in FOLDER for five minutes, lets Prometheus record their metrics, and draws
 Grafana's dashboard of that time as SVG. Grafana itself is not needed."""
 
 import http.server
@@ -11,7 +11,7 @@ import time
 import urllib.parse
 import urllib.request
 
-# Debian's package, which only Debian's own Python finds.
+# Only Debian's own Python finds Debian's package.
 from matplotlib import dates, pyplot, ticker
 
 from stage import HERE, ISSUER, Stage, await_that
@@ -55,7 +55,7 @@ def start_prometheus(stage):
 
 
 def live_through_a_day(stage):
-    """Programs work with two accounts while the API fails, the provider fails, and one session ends."""
+    """Uses two accounts while first the API and then the provider fails, and until one session has ended."""
     def end_session():
         stage.run("curl", "-s", "--data", json.dumps({"subject": HOME[1]}), f"{ISSUER}/__revoke")
         stage.run("hearthctl", "refresh", HOME[0])
@@ -142,7 +142,7 @@ def draw(begin, end):
         axes.xaxis.set_major_locator(dates.MinuteLocator())
     picture = io.StringIO()
     figure.savefig(picture, format="svg", metadata={"Date": None})
-    # A tenth of a point is exact enough, and makes the file smaller.
+    # One decimal place is precise enough and keeps the file small.
     (HERE / "dashboard.svg").write_text(re.sub(r"(\d\.\d)\d+", r"\1", picture.getvalue()))
 
 

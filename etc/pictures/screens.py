@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""screens.py FOLDER: runs "hearthctl status" and "hearthctl top" of FOLDER in tmux, and draws the screens as SVG."""
+"""screens.py FOLDER: runs "hearthctl status" and "hearthctl top" from FOLDER in tmux, and draws the screens as SVG."""
 
 import html
 import re
@@ -34,7 +34,7 @@ class Terminal(Stage):
 
 
 def prepare(stage):
-    """Sets up three accounts: one works, one is locked, and the session of one has ended."""
+    """Sets up three accounts: one that is signed in, one that is locked, and one whose session has ended."""
     stage.start_hearth(("work", "home", "mail"), token_lifetime=3600)
     for account, user in ("mail", "ada"), ("home", "grace"), ("work", "grace"):
         stage.sign_in(account, user)
@@ -44,7 +44,7 @@ def prepare(stage):
 
 
 def draw(name, title, screen):
-    """Draws a screen with its escape sequences as SVG."""
+    """Draws a screen as SVG, with the styles from its escape sequences."""
     rows = screen.rstrip("\n").split("\n")
     width, height = COLUMNS * CELL + 2 * MARGIN, len(rows) * LINE + 2 * MARGIN
     lines = [
@@ -91,7 +91,7 @@ with Terminal() as stage:
     stage.run("hearthctl", "outbox", "flush", "work")
     stage.fault('{"path":"/api/notes","status":503}')
     stage.run("hearthctl", "outbox", "add", "work", "POST", f"{ISSUER}/api/notes", "--data", "written on a train")
-    # After a minute the screens show no seconds, so they are the same in each run.
+    # After a minute, the status shows no seconds, so the picture is the same in each run.
     await_that(lambda: not re.search(r"just now|\d s ago", stage.run("hearthctl", "status").stdout), "a minute is over")
     stage.show("status", 26)
     await_that(lambda: "token" in stage.screen("status"), "status shows the accounts")

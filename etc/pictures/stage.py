@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
 PORT = 8790
 ISSUER = f"http://127.0.0.1:{PORT}"
-LIMIT = 180  # seconds to wait for anything
+LIMIT = 180  # seconds to wait for each condition
 
 ACCOUNT = """
 [accounts.{}]
