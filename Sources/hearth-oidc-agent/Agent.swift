@@ -22,7 +22,7 @@ final class Agent: Sendable {
 
   init(socket: String) { self.socket = socket }
 
-  /// Answers a request. Blocks until hearthd has answered.
+  /// Answers a request. Blocks while it calls hearthd.
   func answer(_ request: Request) -> Answer {
     do throws(Failure) { return try reply(to: request) } catch { return error.answer }
   }

@@ -73,7 +73,7 @@ struct Exchange {
     do { return .request(try Request(json)) } catch { return .failure(.malformed(error.message)) }
   }
 
-  /// The input without the newline that some tools append.
+  /// The input without trailing white space, which some tools append.
   private var trimmed: ArraySlice<UInt8> {
     input[..<(input.lastIndex { !Self.isSpace($0) }.map { $0 + 1 } ?? 0)]
   }

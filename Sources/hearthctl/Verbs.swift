@@ -1,7 +1,6 @@
 import ArgumentParser
 import HearthCore
 
-/// Finds the verb on the command line.
 enum Verbs {
   /// Parses the verb and its arguments with ArgumentParser.
   static func parse(_ line: some Sequence<String>) throws -> any ParsableCommand {

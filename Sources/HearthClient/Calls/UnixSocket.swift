@@ -43,7 +43,6 @@ struct UnixSocket: ~Copyable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Throws `foreign` if the process at the other end runs as another user.
   func requirePeer(_ expected: uid_t) throws(Failure) {
     var peer = PeerCredentials(process: 0, user: 0, group: 0)
     var size = socklen_t(MemoryLayout<PeerCredentials>.size)
@@ -74,7 +73,6 @@ struct UnixSocket: ~Copyable {
     }
   }
 
-  /// Waits for incoming bytes and returns them.
   func read(until deadline: ContinuousClock.Instant?) throws(Failure) -> [UInt8] {
     while true {
       _ = try wait(for: Int16(POLLIN), until: deadline)

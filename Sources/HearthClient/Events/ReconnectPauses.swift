@@ -14,6 +14,5 @@ package struct ReconnectPauses {
     return pause * (0.5 + share / 2)
   }
 
-  /// Starts again with the shortest pause.
   package mutating func reset() { pause = Self.first }
 }

@@ -79,7 +79,6 @@ package struct Request: Hashable, Sendable {
   /// The original id: a string, a number or null. A notification has no id (`nil`) and is never answered.
   package let id: JSON?
   package let method: String
-  /// The named parameters, which may be empty.
   package let params: JSONObject
 
   package init(id: JSON?, method: String, params: JSONObject = [:]) {

@@ -30,7 +30,6 @@ package struct RPCError: Error, Hashable, Sendable {
   /// The time after which to call again if the provider did not say when to retry.
   private static let usualRetry: Duration = .seconds(5)
 
-  /// Creates the wire error for a failure.
   package init(_ failure: Failure) {
     let item = failure.item.map { "items[\($0)]" }
     guard failure.kind != .invalidParams else {

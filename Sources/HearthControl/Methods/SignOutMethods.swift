@@ -25,7 +25,6 @@ package struct SignOut: ControlMethod {
   }
 }
 
-/// The result of a sign-out.
 package struct SignedOut: WireValue {
   package enum Revocation: Hashable, Sendable {
     /// The provider has confirmed that it revoked the grant.

@@ -1,7 +1,6 @@
 import Glibc
 import HearthControl
 
-/// Finds the configuration file.
 enum ConfigurationPlace {
   /// Returns the first of these paths that is available: `option`, the path that the running daemon uses, the first
   /// existing path that a daemon would read, or the path at which to create the file.

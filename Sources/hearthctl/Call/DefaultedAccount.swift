@@ -41,7 +41,6 @@ struct OutboxAccount: ParsableArguments {
   }
 }
 
-/// The option `--account`.
 struct AccountOption: ParsableArguments {
   @Option(
     help: ArgumentHelp("Account, if it is not given as an argument.", valueName: "name"),
@@ -51,7 +50,6 @@ struct AccountOption: ParsableArguments {
 
 /// Finds the account for commands that do not specify an account.
 enum DefaultAccount {
-  /// The environment variable that contains the account's name.
   static let variableName = "HEARTH_ACCOUNT"
 
   /// Returns `named`, or the default account for this directory. `url` is the token's destination, if known.
@@ -77,7 +75,6 @@ enum DefaultAccount {
     return choice.reason == .only ? nil : choice.account
   }
 
-  /// Asks the daemon for the account that the configuration chooses.
   static func choice(
     for url: String?, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> Reply<ChosenAccount> {

@@ -2,7 +2,6 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The exit statuses of hearthctl.
 enum ExitStatus: Int32, CaseIterable {
   case done = 0
   /// The command failed. stderr contains the reason.
@@ -51,7 +50,6 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
-  /// Returns the worst of several statuses.
   static func worst(_ statuses: some Sequence<ExitStatus>) -> ExitStatus {
     let order: [ExitStatus] = [.done, .later, .locked, .signInNeeded, .failed, .noDaemon, .usage]
     return statuses.max { order.firstIndex(of: $0)! < order.firstIndex(of: $1)! } ?? .done

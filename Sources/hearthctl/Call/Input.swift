@@ -2,7 +2,6 @@ import ArgumentParser
 import Glibc
 import HearthCore
 
-/// Reads standard input, files and the user's keyboard input.
 enum Input {
   static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 

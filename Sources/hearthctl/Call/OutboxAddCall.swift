@@ -3,7 +3,6 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The arguments of `outbox add`.
 struct OutboxAddCall: PlainCall {
   let content: RequestContent
   let lane: String?

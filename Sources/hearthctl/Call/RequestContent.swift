@@ -32,7 +32,6 @@ struct RequestOptions: ParsableArguments {
   }
 }
 
-/// A request on the command line.
 struct RequestContent: Hashable {
   /// Methods that are accepted in lower case too, although HTTP methods are case-sensitive (RFC 9110, section 9.1).
   static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]

@@ -2,9 +2,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The arguments of `status`.
 struct StatusCall: PlainCall {
-  /// The number of journal lines to show.
   private static let logLines = 10
   /// The number of waiting items to search for an item with an error.
   private static let itemsRead = 20

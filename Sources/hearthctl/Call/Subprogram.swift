@@ -11,7 +11,6 @@ struct Subprogram {
       .map(Subprogram.init)
   }
 
-  /// The folders in `$PATH`.
   static var searchPath: [String] { (variable("PATH") ?? "").split(separator: ":").map(String.init) }
 
   /// Runs the program and returns its output. `input` is limited to 64 KiB, the size of a pipe (pipe(7)). Throws if the

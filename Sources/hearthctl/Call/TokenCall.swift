@@ -3,7 +3,6 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The arguments of `token`.
 struct TokenCall: PlainCall {
   enum Headers: String, CaseIterable, ExpressibleByArgument { case json }
 

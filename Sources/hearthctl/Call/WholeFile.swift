@@ -1,6 +1,5 @@
 import Glibc
 
-/// Reads and writes entire files.
 enum WholeFile {
   static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var written = 0

@@ -4,11 +4,10 @@ import HearthCore
 
 /// Chooses the account for a helper. The daemon returns a token only for the account's `api_origins`.
 struct CredentialChoice: Hashable {
-  /// The account that the user named, or `nil` to choose an account by its `api_origins`.
+  /// The account that the user named, or `nil` to choose an account for the URL.
   let account: String?
   let daemon: DaemonChoice
 
-  /// An account's answer to a request for a token.
   typealias Answer = Result<GivenToken, RPCError>
 
   /// Returns a token of the first account that has one of these URLs in its `api_origins` and can provide a token. If

@@ -29,7 +29,6 @@ struct GitCredential {
   /// The path without its leading slash. git sends it only if `credential.useHttpPath` is set.
   var path: String { attributes["path"] ?? "" }
 
-  /// The requested user, or `nil` for any user.
   var username: String? { attributes["username"].flatMap { $0.isEmpty ? nil : $0 } }
 
   /// Returns the token as a password for Basic authentication, as git hosts expect. The user name is the one that git

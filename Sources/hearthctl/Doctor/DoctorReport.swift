@@ -3,7 +3,6 @@ import HearthCore
 /// The output of `doctor`: a line for each problem, and one line for all checks that passed.
 struct DoctorReport {
   let findings: [Finding]
-  /// The number of characters that fit on a line.
   let columns: Int
   let paint: Paint
 

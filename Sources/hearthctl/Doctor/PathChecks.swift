@@ -1,7 +1,6 @@
 import Glibc
 import HearthControl
 
-/// Checks the files and folders that Hearth uses.
 enum PathChecks {
   /// Checks the paths that a daemon would use if it were running.
   static func unasked(_ paths: EnvironmentPaths) -> [Finding] {

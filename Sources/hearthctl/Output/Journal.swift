@@ -1,6 +1,5 @@
 import HearthControl
 
-/// Reads the daemon's messages from the user journal.
 enum Journal {
   /// Returns the newest lines, oldest first, or `nil` if journalctl is missing or does not finish in time. If `account`
   /// is given, returns only lines about that account.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import HearthControl
 
-/// The options for printing a list.
 struct ListOptions: ParsableArguments {
   enum Format: String, CaseIterable, ExpressibleByArgument {
     case wide, json

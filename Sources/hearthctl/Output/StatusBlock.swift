@@ -9,7 +9,6 @@ struct StatusBlock {
   var waiting: OutboxItem?
   let now: Timestamp
   let paint: Paint
-  /// The number of characters that fit on a line.
   var columns = Int.max
   /// Whether to draw the life bar with block characters instead of ASCII, or `nil` to omit the bar.
   var hasBlocks: Bool?

@@ -1,4 +1,3 @@
-/// The keys of `hearthctl top`.
 enum TopKey: Equatable {
   case up, down, quit
   case act(Action)

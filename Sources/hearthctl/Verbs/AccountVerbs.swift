@@ -12,7 +12,6 @@ struct AccountVerb: ParsableCommand {
     ])
 }
 
-/// The common options of the account verbs.
 struct AccountOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Configuration file (default: the one that the daemon uses).", valueName: "file"),

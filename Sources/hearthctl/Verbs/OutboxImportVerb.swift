@@ -67,7 +67,6 @@ extension OutboxImportVerb {
   }
 }
 
-/// The results of an import so far.
 struct ImportCounts: Hashable {
   var imported = 0
   var held = 0
