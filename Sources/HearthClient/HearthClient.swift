@@ -21,7 +21,8 @@ import Synchronization
 public final class HearthClient: Sendable {
   /// The path of the daemon's socket.
   public let socket: String
-  /// The maximum duration of a call, not including the timeout of a request to an API.
+  /// The time limit for a call. The timeout of a request to an API is added. The limit starts again if the client
+  /// repeats the call after a lost connection.
   public let timeout: Duration
   private let line = Mutex<CallLine?>(nil)
 

@@ -77,8 +77,8 @@ extension HearthClient {
     /// Whether sending is paused. See ``pausedReason``.
     public var isPaused: Bool { value.isPaused }
     public var pausedReason: String? { value.pausedReason }
-    /// Why the daemon cannot write to the outbox, as a sentence for the user, or `nil` if it can. The daemon sends
-    /// nothing until it can write again.
+    /// A problem with the outbox, as sentences for the user, or `nil`. Either the daemon cannot write to the outbox,
+    /// and sends nothing until it can, or items have been lost since the daemon started.
     public var error: String? { value.trouble }
     public var description: String {
       let pause = isPaused ? ", paused\(pausedReason.map { ": \($0)" } ?? "")" : ""

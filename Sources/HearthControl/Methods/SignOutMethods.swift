@@ -31,8 +31,8 @@ package struct SignedOut: WireValue {
     case done
     /// The revocation is not complete, for example because the provider could not be reached. Hearth will retry.
     case later
-    /// There is no confirmation and no retry, for example because there was no grant, the caller did not ask, or the
-    /// provider refused.
+    /// The provider did not confirm a revocation, and Hearth will not retry, for example because there was no grant,
+    /// the caller did not ask for it, or the provider refused.
     case none
   }
 

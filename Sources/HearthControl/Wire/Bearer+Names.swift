@@ -31,7 +31,8 @@ extension Token {
 }
 
 extension Secret {
-  /// The claims of a JWT (RFC 7519, section 3). The signature is not checked, because the token came from the provider.
+  /// The claims of a JWT (RFC 7519, section 3). The signature is not checked, because the token came from the provider
+  /// or from the user.
   fileprivate var claims: JSON? {
     let parts = reveal().split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }

@@ -2,8 +2,8 @@ import HearthControl
 import HearthCore
 
 /// Answers go's `GOAUTH` ("go help goauth"). go runs the command without a URL at first, and then with the URL of each
-/// request that a server refused. If the command fails, go continues without a token, and shows its stderr only with
-/// "go -x".
+/// request that a server refused. If the command fails, go continues without a token, and shows the command's stderr
+/// only with "go -x".
 struct CredentialGoauthCall: HelperCall {
   let source: CredentialChoice
   /// The server to send the token to with the first request, when go does not pass a URL.

@@ -11,7 +11,7 @@ struct DoctorReport {
   /// All findings, in the order of the checks.
   var whole: String { lines(findings.map { ($0.verdict, "\($0.check): \($0.sentence)") }) }
 
-  /// The problems with advice, worst first, followed by the names of the checks that passed.
+  /// The problems, then the warnings, then the checks that passed, and finally advice.
   var text: String {
     let causes = causes
     let failing = Set(findings.filter { $0.verdict != .good }.map(\.check))

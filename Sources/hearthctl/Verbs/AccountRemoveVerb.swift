@@ -91,7 +91,7 @@ struct AccountRemoveVerb: ParsableCommand {
       let stats = try daemon.outboxStats(of: account)
       before.waiting = stats.map { $0.pending + $0.inFlight + $0.waiting + $0.held } ?? 0
     } catch {
-      // The daemon has not loaded the account yet, so there is no session.
+      // If the daemon has not loaded the account, there is no session.
       guard case .refused(let rejection) = error, rejection.kind == .unknownAccount else { throw error }
     }
     return before

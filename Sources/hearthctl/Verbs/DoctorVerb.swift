@@ -58,7 +58,7 @@ struct DoctorVerb: ParsableCommand {
     guard status == .done else { throw CommandFailure(status, nil) }
   }
 
-  /// Checks the files that the running daemon reports. If no daemon is running, checks the files that it would use.
+  /// Checks the files that the daemon reports. If `info` is `nil`, checks the files that a new daemon would use.
   private func files(_ info: DaemonInfo?) -> [Finding] {
     guard let info else { return PathChecks.unasked(.ofThisProcess) }
     var findings: [Finding] = []
