@@ -22,9 +22,9 @@ extension HearthClient {
     Token(value: try await call(GetToken(try name(account), minValidity: validFor, url: url), mayRepeat: true))
   }
 
-  /// Reports that an API answered 401 to a token. If the token is still current, the daemon refreshes it or, if the API
-  /// has already rejected a fresh token, may end the session. Otherwise, the daemon ignores the report. Call
-  /// ``token(for:validFor:url:)`` again afterwards.
+  /// Reports that an API answered 401 to a token. If the token is still current, the daemon refreshes it. If an API has
+  /// just rejected the previous token too, the session may end instead. The daemon ignores reports about older tokens.
+  /// Call ``token(for:validFor:url:)`` again afterwards.
   ///
   /// `wwwAuthenticate` is the response's `WWW-Authenticate` header. Join several headers with commas. If the header
   /// asks for more than a fresh token, the daemon does not refresh, because the API would reject a new token too.

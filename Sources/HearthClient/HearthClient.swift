@@ -21,8 +21,8 @@ import Synchronization
 public final class HearthClient: Sendable {
   /// The path of the daemon's socket.
   public let socket: String
-  /// The time limit for a call. The timeout of a request to an API is added. The limit starts again if the client
-  /// repeats the call after a lost connection.
+  /// The time limit for a call. For ``send(_:for:timeout:staleIfError:)``, the request's timeout is added. If the
+  /// client repeats a call after a lost connection, the limit starts again.
   public let timeout: Duration
   private let line = Mutex<CallLine?>(nil)
 

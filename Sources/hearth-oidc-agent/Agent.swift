@@ -64,7 +64,7 @@ final class Agent: Sendable {
     } catch { throw Failure(error) }
   }
 
-  /// The names of the loaded accounts: all accounts except those that nobody has signed in to or that are signed out.
+  /// The names of the loaded accounts: all except those that are signed out or were never signed in to.
   private var accounts: [String] {
     get throws(Failure) {
       try call(ListSessions()).sessions.filter { !$0.state.isUnauthenticated }.map(\.account.description)

@@ -53,8 +53,8 @@ extension HearthClient {
     public var state: State { State(value.state) }
     /// The reason why the item is held or dead, as one word such as `needsReview` or `rejected`.
     public var reason: String? { value.reason?.rawValue }
-    /// The number of attempts that count towards `max_attempts`. Attempts that did not reach the API, for example, do
-    /// not count.
+    /// The number of attempts that count towards `max_attempts`. Some attempts do not count, such as those that did not
+    /// reach the API.
     public var attempts: Int { value.attempts }
     public var nextAttemptAt: Time? { value.nextAttemptAt.map(Time.init) }
     /// The status of the API's last answer, or `nil` if the API has not answered.
@@ -77,8 +77,8 @@ extension HearthClient {
     /// Whether sending is paused. See ``pausedReason``.
     public var isPaused: Bool { value.isPaused }
     public var pausedReason: String? { value.pausedReason }
-    /// A problem with the outbox, as sentences for the user, or `nil`. Either the daemon cannot write to the outbox,
-    /// and sends nothing until it can, or items have been lost since the daemon started.
+    /// A problem with the outbox, as sentences for the user, or `nil` if there is none. Either the daemon cannot write
+    /// to the outbox, and sends nothing until it can, or items have been lost since the daemon started.
     public var error: String? { value.trouble }
     public var description: String {
       let pause = isPaused ? ", paused\(pausedReason.map { ": \($0)" } ?? "")" : ""

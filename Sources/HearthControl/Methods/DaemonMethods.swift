@@ -8,8 +8,8 @@ package struct GetInfo: ParameterlessMethod {
 }
 
 /// Returns the daemon's metrics. Counters start at zero when the daemon starts (`hearth_start_time_seconds`), as
-/// Prometheus expects. Only two survive restarts, because users ask about them after a reboot: the number of sessions
-/// that ended without a sign-out, and the time from the end of a session to the next sign-in.
+/// Prometheus expects. Only two metrics survive restarts, because users ask about them after a reboot: the number of
+/// sessions that ended without a sign-out, and the time from the end of a session to the next sign-in.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(
     "daemon.getMetrics", "Return the daemon's metrics, as JSON or as OpenMetrics text.", isReadOnly: true)

@@ -19,7 +19,7 @@ extension ExportPage: TimelessWireValue {
 }
 
 /// Imports exported items. An item still belongs to its original user and is held while a different user is signed in.
-/// Skips an item if its id, or its idempotency key with the same content, already exists.
+/// Skips items that already exist: those with a known id, or with a known idempotency key and the same content.
 package struct ImportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ImportReceipt>(
     "outbox.import", "Queue exported items atomically.", errors: Enqueue.errors)

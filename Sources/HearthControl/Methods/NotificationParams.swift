@@ -41,7 +41,7 @@ package struct TokenExpiry: TimelessWireValue {
 
   package let account: AccountName
   package let expiresAt: Timestamp
-  /// Whether no refresh can prevent the expiry.
+  /// Whether a refresh cannot prevent the expiry.
   package let isFinal: Bool
 
   package init(account: AccountName, expiresAt: Timestamp, isFinal: Bool) {

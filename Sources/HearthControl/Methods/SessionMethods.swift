@@ -73,8 +73,8 @@ package struct GetToken: ControlMethod {
     .optional("names", \.wantsNames, .bool, omitting: false), make: Self.init)
 
   package let account: AccountName
-  /// The minimum remaining lifetime of the token, in whole seconds. More than new tokens have, minus the refresh
-  /// margin, is not enforced. If `nil`, the daemon tries to provide a minute, but accepts any valid token while it
+  /// The minimum remaining lifetime of the token, in whole seconds, capped at the lifetime of new tokens minus the
+  /// refresh margin. If `nil`, the daemon tries to provide at least a minute, but accepts any valid token while it
   /// cannot refresh.
   package let minValidity: Duration?
   /// The URL that the token will be sent to, or `nil` to skip the check. The call fails if the origin is not in the

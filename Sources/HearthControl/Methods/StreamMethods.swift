@@ -91,7 +91,7 @@ package struct ReadPiece: TimelessWireValue {
   /// The status. It arrives once, together with `headers` and `url`, before any data.
   package var status: Int?
   package var headers: [APIRequest.Header]?
-  /// The URL that the API answered. It differs from the request's URL after a redirect.
+  /// The URL of the request that the API answered. After a redirect, it differs from the original URL.
   package var url: String?
   package var data: [UInt8] = []
   /// Whether the response is complete and the stream is closed.

@@ -13,8 +13,8 @@ package enum MetricsText {
   }
 
   /// Returns Prometheus text 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/), for `promtool check
-  /// metrics` and node_exporter's textfile collector. Unlike in OpenMetrics, HELP and TYPE lines give the names of
-  /// counters with `_total`.
+  /// metrics` and node_exporter's textfile collector. Unlike in OpenMetrics, the names of counters end with `_total` in
+  /// HELP and TYPE lines too.
   package static func prometheus(_ families: [MetricFamily]) -> String {
     families.map { family in
       let name = family.sampleName

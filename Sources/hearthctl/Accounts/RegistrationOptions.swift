@@ -75,8 +75,8 @@ struct RegistrationOptions: ParsableArguments {
 }
 
 extension AccountKeys {
-  /// Whether a client can be registered: the endpoints come from discovery, and the user gave no secret or key of a
-  /// client.
+  /// Whether a client can be registered: the endpoints come from discovery, and the user did not give a client secret
+  /// or key.
   fileprivate var mayRegister: Bool {
     issuer != nil && provider == nil && (type == nil || type == "oidc") && clientSecretFile == nil
       && clientKeyFile == nil

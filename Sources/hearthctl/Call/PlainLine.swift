@@ -1,5 +1,5 @@
-/// A parser for simple command lines, which consist of a verb, arguments, and long options followed by their values. A
-/// repeated option is simple only if the verb allows it.
+/// A parser for simple command lines, which consist of a verb, arguments, and long options followed by their values. No
+/// option is repeated, except those that the verb can read several times.
 ///
 /// ArgumentParser takes several times as long as the call to the daemon, which matters to scripts that run these
 /// commands in loops. It is still used for lines with other spellings, errors or requests for help. Both parsers give

@@ -67,7 +67,7 @@ struct StatusCall: PlainCall {
   }
 
   /// Prints the status now and whenever it changes, until the user presses Ctrl-C or the daemon stops. On terminals
-  /// that support it, instead redraws the screen at every change and at least every second.
+  /// that support it, redraws the screen in place instead, at every change and at least every second.
   private func watch(_ client: inout ControlClient) throws {
     if Output.isTerminal, Screen.obeysSequences(variable), !daemon.json {
       return try LiveScreen.run { screen in
