@@ -53,8 +53,8 @@ extension HearthClient {
     public var state: State { State(value.state) }
     /// The reason why the item is held or dead, as one word such as `needsReview` or `rejected`.
     public var reason: String? { value.reason?.rawValue }
-    /// The number of attempts that count towards `max_attempts`. Some attempts do not count, such as those that did not
-    /// reach the API.
+    /// The number of attempts that count towards `max_attempts`. For example, attempts that did not reach the API do
+    /// not count.
     public var attempts: Int { value.attempts }
     public var nextAttemptAt: Time? { value.nextAttemptAt.map(Time.init) }
     /// The status of the API's last answer, or `nil` if the API has not answered.
