@@ -50,11 +50,12 @@ package struct NetrcText: Sendable {
   package func with(_ entries: [Entry], of account: AccountName) throws(Fault) -> [UInt8] {
     for other in try logins(except: account) {
       guard let entry = entries.first(where: { $0.host == other.host.lowercased() }) else { continue }
-      guard let login = other.login, login != entry.login else {
+      guard let login = other.login else {
+        throw Fault(line: other.line, text: "has an entry for \(entry.host) without a login; remove it or add a login")
+      }
+      guard login != entry.login else {
         throw Fault(
-          line: other.line,
-          text:
-            "already has a login for \(entry.host); remove it or choose another login")
+          line: other.line, text: "already has this login for \(entry.host); remove it or choose another login")
       }
     }
     let own = entries.map { entry in

@@ -29,18 +29,21 @@ package enum SinkFailure: Error, Hashable, Sendable {
   package func message(at path: String) -> String {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? path
     return switch self {
-    case .occupied: "\(path) was not written by Hearth and is left unchanged. Remove it or choose another path."
+    case .occupied:
+      "\(path) was not written by Hearth or belongs to another user, so it is left unchanged. Remove it or choose another "
+        + "path."
     case .notRegular: "\(path) is not a regular file and is left unchanged. Remove it or choose another path."
     case .netrc(let fault): "\(path) was not changed, because line \(fault.line) \(fault.text)."
     case .shared(let other):
       "\(path) is the same file as \(other), which another sink writes to. Choose another path."
     case .folderMissing: "The folder \(folder) does not exist. Create it with \"mkdir -p -m 700 \(folder)\"."
     case .folderUnsafe(let why): "\(path) is not written, because \(why)."
-    case .denied: "Hearth does not have permission to write or remove \(path). Give its user write access to \(folder)."
+    case .denied:
+      "Hearth does not have permission to write or remove \(path). Check the permissions of the file and of \(folder)."
     case .readOnly: "\(path) is on a read-only file system. Choose another path."
     case .noSpace: "There is no space left to write \(path). Free some disk space."
     case .unknownOwner(let name):
-      "\(path) cannot be assigned to \"\(name)\", because there is no such user or group. Correct the name."
+      "\(path) is not written, because there is no user or group \"\(name)\". Correct the sink's owner or group."
     case .ownerDenied(let name):
       "Hearth is not allowed to make \"\(name)\" the owner or group of \(path). Unless Hearth runs as root, choose "
         + "only a group that its user belongs to."

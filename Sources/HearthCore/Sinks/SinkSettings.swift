@@ -80,7 +80,8 @@ extension SinkSettings {
     else {
       throw table.error(
         .mode,
-        "must be \"0600\", optionally with read permission for the group or others like \"0640\", not \"\(text)\"")
+        "must be a mode like \"0600\" or \"0640\" (the owner can read, only the owner can write, nobody can execute), "
+          + "not \"\(text)\"")
     }
     return mode
   }
@@ -98,10 +99,7 @@ extension SinkSettings.Netrc {
     let others: [SinkSettings.Key] = isNetrc ? [.mode, .owner, .group, .inPlace] : [.hosts, .login]
     if let key = others.first(where: { table.has($0) }) {
       throw table.error(
-        key,
-        isNetrc
-          ? "cannot be used with format \"netrc\": the file is always private, with mode 0600"
-          : "applies only to format \"netrc\"")
+        key, isNetrc ? "does not apply to format \"netrc\"" : "applies only to format \"netrc\"")
     }
     guard isNetrc else { return nil }
     let known = Set(origins.map(\.netrcHost))

@@ -55,8 +55,8 @@ package struct TokenBinding: Hashable, Sendable {
   /// Returns `nil` if all endpoints may receive it.
   package func strayEndpoint(of credential: Credential) -> String? {
     guard let stray = endpoints?.filter({ !credential.mayReach($0) }).map(\.description).min() else { return nil }
-    return "The provider now lists an endpoint at \(stray) that it did not list when you signed in, so Hearth sends "
-      + "nothing to this endpoint. Sign in again or fix the configuration."
+    return "One of the provider's endpoints is now at \(stray), which was unknown when you signed in, so Hearth sends "
+      + "nothing to it. Sign in again or fix the configuration."
   }
 
   private func isForeign(_ subject: Subject?) -> Bool {
@@ -65,7 +65,7 @@ package struct TokenBinding: Hashable, Sendable {
   }
 
   private func sentence(from own: String, to configured: String) -> String {
-    "The grant was issued by \(own), but the configuration names \(configured), so nothing was sent. Sign in again or "
-      + "fix the configuration."
+    "The grant was issued by \(own), but the account now uses \(configured), so nothing was sent. Sign in again or fix "
+      + "the configuration."
   }
 }

@@ -60,10 +60,11 @@ import Testing
   func taken() throws {
     #expect(
       try Self.with("machine x.example.com login bo password c\n", [Self.entry("x.example.com")]).hasPrefix(Self.own))
-    let text = "already has a login for x.example.com; remove it or choose another login"
-    for line in [
-      "machine X.example.com login ada password c", "machine x.example.com password c",
-      "machine x.example.com user ada",
+    let same = "already has this login for x.example.com; remove it or choose another login"
+    let none = "has an entry for x.example.com without a login; remove it or add a login"
+    for (line, text) in [
+      ("machine X.example.com login ada password c", same), ("machine x.example.com password c", none),
+      ("machine x.example.com user ada", same),
     ] {
       let fault = try Self.fault("\n\(line)\n")
       #expect(fault?.line == 2 && fault?.text == text)

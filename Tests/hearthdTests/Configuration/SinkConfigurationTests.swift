@@ -90,8 +90,8 @@ import Testing
   func mode(_ mode: String) {
     #expect(
       Self.refusal("[[accounts.a.sinks]]\npath = '/x'\nmode = '\(mode)'")
-        == "/c.toml:6: \"mode\" in [[accounts.a.sinks]] must be \"0600\", optionally with read permission for the "
-        + "group or others like \"0640\", not \"\(mode)\""
+        == "/c.toml:6: \"mode\" in [[accounts.a.sinks]] must be a mode like \"0600\" or \"0640\" (the owner "
+        + "can read, only the owner can write, nobody can execute), not \"\(mode)\""
     )
   }
 
@@ -125,7 +125,7 @@ import Testing
       ),
       (
         "format = 'netrc'\nmode = '0640'",
-        "/c.toml:7: \"mode\" in [[accounts.a.sinks]] cannot be used with format \"netrc\": the file is always private, with mode 0600"
+        "/c.toml:7: \"mode\" in [[accounts.a.sinks]] does not apply to format \"netrc\""
       ),
       (
         "format = 'json'\nlogin = 'a'",
