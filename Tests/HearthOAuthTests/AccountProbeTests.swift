@@ -95,7 +95,7 @@ import Testing
       provider.discover(at: bench.server, issuer: "https://identity.oraclecloud.com/")
       let other = await check()
       #expect(other?.verdict == .problem)
-      #expect(other?.message.contains("calls itself https://identity.oraclecloud.com/") == true)
+      #expect(other?.message.contains("its discovery document names https://identity.oraclecloud.com/") == true)
       #expect(other?.message.contains("type = \"oauth2\"") == true)
       provider.answer("/.well-known/openid-configuration", with: .answer(308, headers: [("Location", "/conf")]))
       provider.grant("/conf", #"{"issuer":"\#(base)","token_endpoint":"\#(base)/token"}"#)

@@ -60,7 +60,7 @@ import Testing
           bench.provider.grant("/token")
           let (outcome, message) = await bench.outcome(of: bench.oidc(secret: "s3cret-word"))
           #expect(outcome == (isOwn ? .granted : .misconfigured))
-          if !isOwn { #expect(message.contains(bench.base) && message.contains("calls itself \(stranger)")) }
+          if !isOwn { #expect(message.contains(bench.base) && message.contains("names \(stranger)")) }
           #expect(elsewhere.requests.count == 1 && elsewhere.requests[0].headers["Authorization"].isEmpty)
           #expect(bench.requests.map(\.target) == (isOwn ? ["/token"] : []))
         }

@@ -99,7 +99,7 @@ struct HTTPRouteTests {
       #expect(
         await bench.failure(of: endpoint)
           == .misconfigured(
-            message: "Cannot use the ca_file /etc/ca.pem, because it contains no PEM certificate."))
+            message: "Cannot use the ca_file /etc/ca.pem, because the file contains no PEM certificate."))
       bench.files.fail(.read, at: "/etc/ca.pem", with: .absent)
       #expect(
         await bench.failure(of: endpoint)

@@ -53,7 +53,7 @@ struct HTTPStatusTests {
       Issue.record("it counts as an answer, or as not sent")
       return
     }
-    #expect(message.contains("the response has more than 256 KiB of overhead"), "\(message)")
+    #expect(message.contains("the response has more than 256 KiB of protocol overhead"), "\(message)")
   }
 
   @Test("content in chunks of one byte is read, however much surrounds it")

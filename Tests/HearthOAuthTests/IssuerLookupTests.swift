@@ -56,7 +56,7 @@ import Testing
         Issue.record("it was found")
         return
       }
-      #expect(message.hasPrefix("Cannot look up the provider of example.com: No connection to "))
+      #expect(message.hasPrefix("Cannot look up the provider of example.com: no connection to "))
     }
   }
 

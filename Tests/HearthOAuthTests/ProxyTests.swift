@@ -133,7 +133,7 @@ struct ProxyTests {
         #expect(proxy.requests.count == 1 && bench.server.requests.count == 2)
         route.proxy = .environment(ProxyEnvironment(["ALL_PROXY": "https://me:s3cret@proxy:1"]))
         let message =
-          "Cannot use the proxy in the environment variable ALL_PROXY: a proxy must begin with http:// or socks5://."
+          "Cannot use the proxy in the environment variable ALL_PROXY: its scheme must be http or socks5."
         #expect(await bench.failure(of: bench.endpoint(route: route)) == .misconfigured(message: message))
       }
     }

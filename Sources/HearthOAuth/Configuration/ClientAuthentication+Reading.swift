@@ -29,7 +29,7 @@ extension ClientAuthentication {
       if table.has(.clientCertificateFile) {
         throw table.error(
           .clientCertificateFile,
-          "requires client_auth \"tls\" or \"private_key_jwt\"")
+          "requires client_auth = \"tls\" or \"private_key_jwt\"")
       }
       method = .privateKeyJWT
     }

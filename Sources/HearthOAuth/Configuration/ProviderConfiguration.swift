@@ -50,7 +50,7 @@ extension ProviderConfiguration {
   package init(reading table: TableReader<ProviderKey>, proxies: ProxyEnvironment) throws(ConfigurationError) {
     let preset = try ProviderPreset(reading: table)
     guard let type = try table.choice(.type, as: AccountType.self) ?? preset?.accountType else {
-      throw table.error("lacks \"type\"")
+      throw table.error("lacks \"type\" or \"provider\"")
     }
     for key in ProviderKey.allCases where table.has(key) && !key.types.contains(type) {
       throw table.error(key, "does not apply to an account of type \"\(type.rawValue)\"")

@@ -18,7 +18,7 @@ extension TableReader<ProviderKey> {
     switch (issuer, token) {
     case (let issuer?, nil):
       for key in [ProviderKey.revocationEndpoint, .userInfoEndpoint] where has(key) {
-        throw error(key, "has no effect with \"issuer\", which provides the endpoints")
+        throw error(key, "has no effect, because discovery provides the endpoints")
       }
       return .discovered(issuer)
     case (nil, let token?): return .named(try endpoints(token: token, preset))
@@ -35,7 +35,7 @@ extension TableReader<ProviderKey> {
       text = own
     } else {
       if let preset, case .ownIssuer(let example) = preset.place {
-        throw error("lacks \"issuer\", which provider \"\(preset.name)\" needs, like \"\(example)\"")
+        throw error("lacks \"issuer\", which provider \"\(preset.name)\" needs, for example \"\(example)\"")
       }
       guard let known = preset?.issuer else { return nil }
       text = known
@@ -63,7 +63,8 @@ extension TableReader<ProviderKey> {
     for scope in scopes where !scope.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
       throw error(
         .scopes,
-        "cannot contain \"\(scope)\": each scope must be a separate element, without spaces or quotes")
+        "cannot contain \"\(scope)\": each scope must be a separate element of printable ASCII, without spaces, quotes or "
+          + "backslashes")
     }
     return scopes
   }

@@ -80,21 +80,22 @@ package struct ClientRegistration: Sendable {
     let redactor = Redactor([token].compactMap(\.self))
     let why = [error.codes.first, error.descriptions.first].compactMap(\.self).map { redactor.line($0) }
     let said = (["HTTP \(response.status)"] + why).joined(separator: ", ")
-    let other = "Or register a client there yourself, and pass its ID with --client-id."
+    let other = "register a client there yourself and pass its ID with --client-id."
     switch response.status {
     case 401 where token != nil, 403 where token != nil:
       throw .misconfigured(
-        message: "\(endpoint.origin) rejected the initial access token (\(said)). Get another token from its operator. "
-          + other)
+        message: "\(endpoint.origin) rejected the initial access token (\(said)). Get another token from its "
+          + "operator, or \(other)")
     case 401, 403:
       throw .misconfigured(
         message: "\(endpoint.origin) does not allow open client registration (\(said)). Get an initial access "
-          + "token from its operator, and pass it with --registration-token-stdin. \(other)")
+          + "token from its operator and pass it with --registration-token-stdin, or \(other)")
     case 408, 429, 500...:
       throw .unavailable(
         message: "\(endpoint.origin) cannot register a client now (\(said)).", retryAfter: response.retryAfter)
     default:
-      throw .misconfigured(message: "\(endpoint.origin) rejected the client registration (\(said)). \(other)")
+      throw .misconfigured(
+        message: "\(endpoint.origin) did not register a client (\(said)). To use this provider, \(other)")
     }
   }
 }

@@ -131,15 +131,18 @@ final class Discovery: Sendable {
   /// Returns a message that says what to do if the document names another issuer or none. Oracle identity domains and
   /// Azure AD B2C user flows name an issuer that has no discovery document, so no value of `issuer` works for them.
   private func otherIssuer(_ named: String?) -> String {
-    let name = Redactor(EmptyCollection<Secret>()).line(named ?? "none")
-    let sentence = "The issuer is configured as \(issuer.text), but calls itself \(name)."
+    let name = named.map { Redactor(EmptyCollection<Secret>()).line($0) } ?? ""
+    let sentence =
+      named == nil
+      ? "The discovery document of \(issuer.text) does not name an issuer."
+      : "The issuer is configured as \(issuer.text), but its discovery document names \(name)."
     let own = named.flatMap { try? Issuer($0) }?.discoveryURL
-    let remedy = "To use that name, run \"hearthctl account set ACCOUNT issuer \(name)\"."
+    let remedy = "To use that issuer, run \"hearthctl account set ACCOUNT issuer \(name)\"."
     if own == issuer.discoveryURL { return "\(sentence) \(remedy)" }
     let endpoints =
       "type = \"\(typeWithEndpoints.rawValue)\" and the endpoints that \(issuer.discoveryURL) lists: token_endpoint"
       + (typeWithEndpoints == .oauth2 ? ", authorization_endpoint and so on." : ".")
-    guard own != nil else { return "\(sentence) Use \(endpoints)" }
-    return "\(sentence) \(remedy) If that issuer has no discovery document, use \(endpoints)"
+    guard own != nil else { return "\(sentence) Instead of the issuer, configure \(endpoints)" }
+    return "\(sentence) \(remedy) If that issuer has no discovery document, configure \(endpoints)"
   }
 }

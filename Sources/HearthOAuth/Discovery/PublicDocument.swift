@@ -28,9 +28,9 @@ extension HTTPSender {
         // The request has no side effects, so it does not matter whether it was sent.
         switch error {
         case .notSent(let message):
-          throw .unreachable(message: "\(failure): No connection to \(message)\(trail).")
+          throw .unreachable(message: "\(failure): no connection to \(message)\(trail).")
         case .unanswered(let message):
-          throw .unavailable(message: "\(failure): No response from \(message)\(trail).", retryAfter: nil)
+          throw .unavailable(message: "\(failure): no response from \(message)\(trail).", retryAfter: nil)
         }
       }
       guard let next = try response.redirect(from: here, failure) else {

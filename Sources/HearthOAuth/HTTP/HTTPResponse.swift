@@ -42,7 +42,7 @@ struct HTTPResponse: Hashable, Sendable {
 
   /// Describes a body that is neither JSON nor a web page, for messages.
   var kindWithoutJSON: String {
-    coding.map { "content in the encoding \($0), which Hearth cannot decode" } ?? "content that is not JSON"
+    coding.map { "content in the encoding \($0), which Hearth cannot decode" } ?? "content that is not a JSON object"
   }
 
   /// Describes a body that is not a provider's document, for messages.

@@ -61,7 +61,7 @@ extension ClientFile {
     let text = try await text(from: files)
     guard let certificates = try? NIOSSLCertificate.fromPEMBytes(Array(text.utf8)), !certificates.isEmpty else {
       throw .misconfigured(
-        message: "Cannot use the \(name) \(path), because it contains no PEM certificate.")
+        message: "Cannot use the \(name) \(path), because the file contains no PEM certificate.")
     }
     return certificates
   }

@@ -14,7 +14,7 @@ final class OverheadGuard: ChannelInboundHandler {
 
   struct TooMuch: Error, CustomStringConvertible {
     var description: String {
-      "the response has more than \(OverheadGuard.limit >> 10) KiB of overhead"
+      "the response has more than \(OverheadGuard.limit >> 10) KiB of protocol overhead"
     }
   }
 

@@ -20,7 +20,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
-    static let scheme = ParseError(description: "a proxy must begin with http:// or socks5://")
+    static let scheme = ParseError(description: "its scheme must be http or socks5")
     static let path = ParseError(description: "a proxy must be scheme://host:port, without a path")
     static let place = ParseError(description: "its host or port is invalid")
     static let credentials = ParseError(

@@ -22,7 +22,7 @@ package struct SystemAuthorities: Hashable, Sendable {
     var certificates: [NIOSSLCertificate] = []
     if let file {
       guard let found = try? NIOSSLCertificate.fromPEMFile(file), !found.isEmpty else {
-        throw Failure(description: "SSL_CERT_FILE names \(file), but it contains no readable PEM certificate")
+        throw Failure(description: "SSL_CERT_FILE names \(file), but this file contains no readable PEM certificate")
       }
       certificates = found
     }
@@ -37,7 +37,7 @@ package struct SystemAuthorities: Hashable, Sendable {
     guard !certificates.isEmpty else {
       throw Failure(
         description:
-          "SSL_CERT_DIR names \(folders.joined(separator: ":")), but it contains no readable PEM certificate")
+          "SSL_CERT_DIR names \(folders.joined(separator: ":")), but no readable PEM certificate was found there")
     }
     return .certificates(certificates)
   }

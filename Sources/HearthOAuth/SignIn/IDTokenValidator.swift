@@ -44,7 +44,7 @@ struct IDTokenValidator: Sendable {
       return token.claims["iss"]?.text.map { Subject(issuer: $0, id: id) } ?? exchange.issuer.subject(id)
     } catch {
       throw .failed(
-        message: "The ID token from \(response.origin) \(error.text), so it was not accepted. Sign in again.")
+        message: "The ID token from \(response.origin) \(error.text), so the sign-in was not accepted. Sign in again.")
     }
   }
 

@@ -37,7 +37,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     let endpoints = try await endpoints()
     guard let page = endpoints.endSession else {
       throw .notSupported(
-        message: "The provider does not publish a sign-out page (end_session_endpoint). Sign out on its website.")
+        message: "The provider's sign-out page (end_session_endpoint) is unknown. Sign out on the provider's website.")
     }
     var fields = [("client_id", tokens.client.id)]
     // Like all tokens, the ID token is sent only to origins that were known at sign-in.

@@ -98,7 +98,7 @@ extension TokenRejection {
     case .denied:
       .denied(message: "\(origin) denied the sign-in: \(summary).")
     case .accountDisabled:
-      .denied(message: "\(origin) says that the account is disabled: \(summary).")
+      .denied(message: "\(origin) rejected the user's account: \(summary).")
     case .expired:
       .expired(message: "\(origin) says that the code has expired: \(summary). Sign in again.")
     case .misconfigured where response.status == 404 || response.status == 405:

@@ -58,7 +58,7 @@ extension ClientKey {
     let text = try await certificate.text(from: files)
     guard let der = PEM.blocks(in: text).first(where: { $0.label == "CERTIFICATE" })?.bytes, !der.isEmpty else {
       throw .misconfigured(
-        message: "Cannot use the client certificate \(certificate.path), because it contains no certificate.")
+        message: "Cannot use the client certificate \(certificate.path), because the file contains no PEM certificate.")
     }
     return Base64URL.encode(Array(SHA256.hash(data: der)))
   }

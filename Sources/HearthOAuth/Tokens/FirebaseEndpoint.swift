@@ -16,7 +16,7 @@ struct FirebaseEndpoint: TokenEndpoint {
 
   /// Firebase lets only a project's administrators revoke tokens.
   func revoke(_ credential: Credential) async -> RevocationOutcome {
-    .refused(message: "An account of type firebase cannot revoke a token.")
+    .refused(message: "Hearth cannot revoke the tokens of an account of type firebase.")
   }
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
@@ -37,7 +37,10 @@ struct FirebaseEndpoint: TokenEndpoint {
 /// does not sign its tokens.
 extension FirebaseEndpoint: SignInWithoutBrowser {
   var takesPassword: Bool { true }
-  var otherFlow: String { "An account of type firebase signs in with an email address and a password." }
+  var otherFlow: String {
+    "An account of type firebase cannot sign in with a browser or a device code. Sign in with an email address and a "
+      + "password."
+  }
 
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     let url: HTTPURL

@@ -23,7 +23,7 @@ struct JSONEndpoint: TokenEndpoint {
 
   /// There is no standard call to revoke a backend's token.
   func revoke(_ credential: Credential) async -> RevocationOutcome {
-    .refused(message: "An account of type json cannot revoke a token.")
+    .refused(message: "Hearth cannot revoke the tokens of an account of type json.")
   }
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
@@ -41,13 +41,13 @@ extension JSONEndpoint: SignInWithoutBrowser {
 
   var otherFlow: String {
     takesPassword
-      ? "An account of type json signs in with a user name and a password, at its "
-        + "\"login_url\"." : Self.missing
+      ? "An account of type json cannot sign in with a browser or a device code. Sign in with a user name and a password."
+      : Self.missing
   }
 
   private static let missing =
-    "Signing in with a user name and a password needs the account's \"login_url\". Set it with \"hearthctl account set "
-    + "ACCOUNT login_url URL\", or import a refresh token."
+    "This account has no \"login_url\", so it can only import a refresh token. To sign in with a user name and a "
+    + "password, set the URL with \"hearthctl account set ACCOUNT login_url URL\"."
 
   /// Sends the fields `username` and `password`. The response has the same form as a refresh response.
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {

@@ -15,7 +15,8 @@ enum SigningKey {
     static let none = ParseError(description: "it contains no private key in PEM format (a PRIVATE KEY block)")
     static let sealed = ParseError(
       description: "it is protected by a passphrase, which Hearth does not support; store the key without a passphrase")
-    static let unknown = ParseError(description: "its key is not EC P-256, RSA of at least 2048 bits, or Ed25519")
+    static let unknown = ParseError(
+      description: "it contains no valid EC P-256, Ed25519 or RSA key (RSA needs at least 2048 bits)")
   }
 
   /// Reads the first private key in PEM text, in PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1 (RFC 5915) format.

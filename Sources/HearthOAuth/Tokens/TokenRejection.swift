@@ -43,7 +43,7 @@ struct TokenRejection: Error {
       case .final where mayBeFinal:
         return .rejected(.refreshToken, message: "\(origin) rejected the refresh token: \(summary).")
       case .accountDisabled where mayBeFinal:
-        return .rejected(.accountDisabled, message: "\(origin) says that the account is disabled: \(summary).")
+        return .rejected(.accountDisabled, message: "\(origin) rejected the user's account: \(summary).")
       case .misconfigured:
         return .misconfigured(
           message: "\(origin) rejected the token request: \(summary). Check the account's client ID, secret and scopes."
@@ -167,7 +167,7 @@ struct TokenRejection: Error {
     if isPage { return "a web page" }
     if response.body.isEmpty { return "an empty response" }
     if document.object != nil { return "a response without an error code" }
-    return response.coding == nil ? "text that is not JSON" : response.kindWithoutJSON
+    return response.coding == nil ? "text that is not a JSON object" : response.kindWithoutJSON
   }
 
   /// The server's name, which can show that the response came from a gateway instead of the provider.

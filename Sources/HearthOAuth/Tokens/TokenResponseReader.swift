@@ -46,7 +46,7 @@ struct TokenResponseReader: Sendable {
       response: response, error: ResponseError(document.object), document: document, redactor: redactor,
       finalErrors: finalErrors, rules: rules, isBackend: isBackend)
     guard (200..<300).contains(response.status) else { throw rejection }
-    guard !response.isTruncated else { throw rejection.containing("a response that is too long") }
+    guard !response.isTruncated else { throw rejection.containing("a response of more than 1 MiB") }
     guard let object = document.object else {
       throw rejection.containing(rejection.isPage ? TokenRejection.page : response.kindWithoutJSON)
     }
@@ -66,7 +66,7 @@ struct TokenResponseReader: Sendable {
       return try refreshToken(in: grant, of: response, rejection.containing("no access token"))
     }
     guard TokenSyntax.isBearer(accessToken) else {
-      let found = rejection.containing("a token that contains invalid characters")
+      let found = rejection.containing("an access token that contains invalid characters")
       return try refreshToken(in: grant, of: response, found)
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)

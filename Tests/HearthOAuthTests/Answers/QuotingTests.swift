@@ -89,7 +89,7 @@ import Testing
         200, #"{"status":503,"error":"Invalid Params: invalid refresh_token, which has been used by you before"}"#,
         "HTTP 200, Invalid Params: invalid refresh_token, which has been used by you before"
       ),
-      (400, "", "HTTP 400, an empty response"), (400, "gone", "HTTP 400, text that is not JSON"),
+      (400, "", "HTTP 400, an empty response"), (400, "gone", "HTTP 400, text that is not a JSON object"),
       (400, "{}", "HTTP 400, a response without an error code"), (404, "<html>", "HTTP 404, a web page"),
     ])
   func telling(status: Int, body: String, told: String) throws {
@@ -101,7 +101,7 @@ import Testing
   func server() throws {
     let answer = answer("error code: 1020", status: 403, headers: [("Server", "cloudflare")])
     let text = "\(String(describing: try #require(reader().failure(answer))))"
-    #expect(text.contains("text that is not JSON, from a server named cloudflare"))
+    #expect(text.contains("text that is not a JSON object, from a server named cloudflare"))
     #expect(!text.contains("1020"))
   }
 }

@@ -103,14 +103,14 @@ import Testing
     ),
     (
       .answer(200, body: #"{"access_token":"a b"}"#),
-      .failed(message: "returned HTTP 200 with a token that contains invalid characters.")
+      .failed(message: "returned HTTP 200 with an access token that contains invalid characters.")
     ),
     (
       .answer(200, body: #"{"access_token":"dpop-bound","token_type":"DPoP"}"#),
       .failed(
         message: "issues tokens of type DPoP, which Hearth cannot use. Configure this client for Bearer tokens.")
     ),
-    (.answer(200, body: "[]"), .failed(message: "returned HTTP 200 with content that is not JSON.")),
+    (.answer(200, body: "[]"), .failed(message: "returned HTTP 200 with content that is not a JSON object.")),
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: String(repeating: "<p>", count: 350_000)),
       .unavailable(
@@ -118,7 +118,7 @@ import Testing
     ),
     (
       .answer(200, body: #"{"access_token":"\#(String(repeating: "a", count: 1 << 20))"}"#),
-      .failed(message: "returned HTTP 200 with a response that is too long.")
+      .failed(message: "returned HTTP 200 with a response of more than 1 MiB.")
     ),
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: "<html>"),

@@ -180,7 +180,8 @@ import Testing
         Issue.record("\(String(describing: failure))")
         return
       }
-      #expect(message == "The ID token from \(bench.base) \(fault.told), so it was not accepted. Sign in again.")
+      #expect(
+        message == "The ID token from \(bench.base) \(fault.told), so the sign-in was not accepted. Sign in again.")
       #expect(response.refreshToken?.secret == Secret("new-refresh"), "the session has it revoked")
       #expect(response.origin == bench.origin && response.origins == [bench.origin])
       #expect(response.subject == nil, "nobody believes whose it is")
@@ -289,7 +290,7 @@ import Testing
         }
         #expect(
           failure?.message
-            == told.map { "The ID token from \(bench.base) \($0), so it was not accepted. Sign in again." })
+            == told.map { "The ID token from \(bench.base) \($0), so the sign-in was not accepted. Sign in again." })
       }
     }
     try await SignInBench.run { bench in

@@ -156,7 +156,7 @@ import Testing
     ),
     ("INVALID_PASSWORD", .denied(message: "rejected the user name or password: HTTP 400, INVALID_PASSWORD.")),
     ("EMAIL_NOT_FOUND", .denied(message: "rejected the user name or password: HTTP 400, EMAIL_NOT_FOUND.")),
-    ("USER_DISABLED", .denied(message: "says that the account is disabled: HTTP 400, USER_DISABLED.")),
+    ("USER_DISABLED", .denied(message: "rejected the user's account: HTTP 400, USER_DISABLED.")),
     (
       "TOO_MANY_ATTEMPTS_TRY_LATER : Access was disabled.",
       .unavailable(
@@ -211,20 +211,24 @@ import Testing
       ]
     }
     try await json { bench in
-      let told = "An account of type json signs in with a user name and a password, at its \"login_url\"."
+      let told =
+        "An account of type json cannot sign in with a browser or a device code. Sign in with a user name and a "
+        + "password."
       #expect(await refusals(bench) == [.notSupported(message: told)])
     }
     try await json(configured: { _, _ in
     }) { bench in
       let told =
-        "Signing in with a user name and a password needs the account's \"login_url\". Set it with \"hearthctl account "
-        + "set ACCOUNT login_url URL\", or import a refresh token."
+        "This account has no \"login_url\", so it can only import a refresh token. To sign in with a user name and a "
+        + "password, set the URL with \"hearthctl account set ACCOUNT login_url URL\"."
       #expect(!bench.endpoint.takesPassword)
       #expect(await refusals(bench) == [.notSupported(message: told)])
       #expect(await bench.failure { try await signIn(bench) } == .notSupported(message: told))
     }
     try await firebase { bench in
-      let told = "An account of type firebase signs in with an email address and a password."
+      let told =
+        "An account of type firebase cannot sign in with a browser or a device code. Sign in with an email address and "
+        + "a password."
       #expect(bench.endpoint.takesPassword)
       #expect(await refusals(bench) == [.notSupported(message: told)])
     }

@@ -88,7 +88,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
   ]
 
   static let missing = [
-    BadConfiguration("\n[accounts.a]", "/c.toml:2: [accounts.a] lacks \"type\""),
+    BadConfiguration("\n[accounts.a]", "/c.toml:2: [accounts.a] lacks \"type\" or \"provider\""),
     BadConfiguration(
       "oidc", "client_id = \"c\"", "/c.toml:1: [accounts.a] lacks \"issuer\", which type \"oidc\" needs"),
     BadConfiguration(
@@ -110,7 +110,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration(
       "client-credentials",
       "client_id = \"c\"\nissuer = \"https://x.example\"\nrevocation_endpoint = \"https://x.example\"",
-      "/c.toml:5: \"revocation_endpoint\" in [accounts.a] has no effect with \"issuer\", which provides the endpoints"
+      "/c.toml:5: \"revocation_endpoint\" in [accounts.a] has no effect, because discovery provides the endpoints"
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nprotection = \"key-file\"",
@@ -139,8 +139,8 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration("firebase", "scopes = [\"\"]", "/c.toml:3: \"scopes\" in [accounts.a] has an empty element"),
     BadConfiguration(
       "firebase", "scopes = [\"openid email\"]",
-      "/c.toml:3: \"scopes\" in [accounts.a] cannot contain \"openid email\": each scope must be a separate element, "
-        + "without spaces or quotes"
+      "/c.toml:3: \"scopes\" in [accounts.a] cannot contain \"openid email\": each scope must be a separate element "
+        + "of printable ASCII, without spaces, quotes or backslashes"
     ),
     BadConfiguration(
       "[refresh]\nmargin = 300",

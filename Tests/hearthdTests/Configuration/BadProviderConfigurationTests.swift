@@ -38,7 +38,7 @@ extension BadConfiguration {
       "/c.toml:5: \"client_secret_file\" in [accounts.a] has no effect with client_auth = \"private_key_jwt\""),
     oidc(
       "client_key_file = \"/k\"\nclient_certificate_file = \"/c\"",
-      "/c.toml:6: \"client_certificate_file\" in [accounts.a] requires client_auth \"tls\" or \"private_key_jwt\""
+      "/c.toml:6: \"client_certificate_file\" in [accounts.a] requires client_auth = \"tls\" or \"private_key_jwt\""
     ),
     oidc(
       "client_certificate_file = \"/c\"",
@@ -76,8 +76,8 @@ extension BadConfiguration {
       "/c.toml:5: \"ca_file\" in [accounts.a] has no effect, because the provider and all APIs use http"),
     oidc(
       "proxy = \"https://me:s3cret@proxy:3128\"",
-      "/c.toml:5: \"proxy\" in [accounts.a] cannot be \"https://…@proxy:3128\": a proxy must begin with http:// or "
-        + "socks5://"
+      "/c.toml:5: \"proxy\" in [accounts.a] cannot be \"https://…@proxy:3128\": its scheme must be http "
+        + "or socks5"
     ),
     oidc("proxy = true", "/c.toml:5: \"proxy\" in [accounts.a] must be a string, not a boolean"),
   ]

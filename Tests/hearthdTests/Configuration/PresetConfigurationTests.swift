@@ -105,7 +105,7 @@ import Testing
   static let bad = [
     BadConfiguration(
       "[accounts.a]\nprovider = \"okta\"\nclient_id = \"c\"",
-      "/c.toml:1: [accounts.a] lacks \"issuer\", which provider \"okta\" needs, like \"https://example.okta.com/oauth2/default\""
+      "/c.toml:1: [accounts.a] lacks \"issuer\", which provider \"okta\" needs, for example \"https://example.okta.com/oauth2/default\""
     ),
     BadConfiguration(
       "[accounts.a]\nprovider = \"apple\"\nclient_id = \"c\"",
