@@ -11,7 +11,8 @@ extension AccessFailure {
     case .keyUnavailable(let text): self.init(.keyUnavailable, detail: "\(path): \(text)")
     case .noSpace: self.init(.storageError, detail: "\(path): no space left")
     case .symbolicLink:
-      self.init(.storageError, detail: "\(path) is a symbolic link; to follow it, set credential_file to this path")
+      self.init(
+        .storageError, detail: "\(path) is a symbolic link, which Hearth follows only if credential_file names it")
     case .notRegular: self.init(.storageError, detail: "\(path) is not a regular file")
     case .notOwn: self.init(.permissionDenied, detail: "\(path) belongs to another user")
     case .tooBig: self.init(.storageError, detail: "\(path) is too large")

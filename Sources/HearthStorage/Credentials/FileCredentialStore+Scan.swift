@@ -71,7 +71,8 @@ extension FileCredentialStore {
     case .present(nil), .present(remembered.marker): return "\(place.file) is gone"
     case .present:
       throw AccessFailure(
-        .volumeUnavailable, detail: "\(place.marker) belongs to another folder, and there is no credential next to it")
+        .volumeUnavailable,
+        detail: "\(place.file) does not exist, and \(place.marker) shows that this is not the folder that contained it")
     case .absent:
       throw AccessFailure(
         .volumeUnavailable,

@@ -108,7 +108,7 @@ extension FileCredentialStore {
         if let credential { removed.append(credential) }
         if place.marker != current.marker { try? await files.removeFile(place.marker) }
       } catch {
-        logger.info("Cannot remove the credential's previous file \(former.path): \(error)")
+        logger.info("Cannot remove the previous credential file \(former.path): \(error)")
         rest.append(former)
       }
     }

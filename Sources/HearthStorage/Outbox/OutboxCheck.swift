@@ -96,7 +96,7 @@ package enum OutboxCheck {
         """
         SELECT count(*) FROM claims WHERE owner NOT IN (SELECT id FROM owners) OR epoch > (SELECT last FROM places)
           OR lane IS NULL AND head NOT IN (SELECT n FROM items WHERE state IN (0, 2))
-        """, "Claims of items or owners that do not exist")
+        """, "Claims for items or owners that do not exist")
   }
 
   /// Compares the owners' counts with their rows.
@@ -106,8 +106,8 @@ package enum OutboxCheck {
     return counters.owners.values.sorted { $0.id < $1.id }.compactMap { owner in
       let rows = counted[owner.id] ?? Counts()
       guard rows.byState != owner.counts || rows.bytes != owner.bytes else { return nil }
-      return "The stored counts of account \(owner.account) are \(owner.counts) and \(owner.bytes) bytes, but its rows "
-        + "amount to \(rows.byState) and \(rows.bytes) bytes."
+      return "The stored counts for account \(owner.account) (\(owner.counts), \(owner.bytes) bytes) differ from its "
+        + "items (\(rows.byState), \(rows.bytes) bytes)."
     }
   }
 
@@ -124,7 +124,7 @@ package enum OutboxCheck {
             WHERE others.owner = items.owner AND others.lane = items.lane AND others.state < 3) END)
         LIMIT 10
         """)
-    return wrong.isEmpty ? [] : ["Items in the wrong place in their lanes: \(wrong.joined(separator: ", "))."]
+    return wrong.isEmpty ? [] : ["Items whose \"next to send\" mark is wrong: \(wrong.joined(separator: ", "))."]
   }
 
   private struct Counts {

@@ -15,7 +15,7 @@ extension OutboxStoreFailure {
       switch error.resultCode {
       case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .broken("The outbox \(path) is damaged: \(said).")
       case .SQLITE_FULL: self = .full(OutboxFile(path))
-      case .SQLITE_IOERR: self = .unavailable("The disk with the outbox \(path) failed: \(said).")
+      case .SQLITE_IOERR: self = .unavailable("Reading or writing the outbox \(path) failed: \(said).")
       case .SQLITE_BUSY, .SQLITE_LOCKED: self = .unavailable("Another program has locked the outbox \(path): \(said).")
       case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
         self = .unavailable("Cannot open the outbox \(path) for writing: \(said).")

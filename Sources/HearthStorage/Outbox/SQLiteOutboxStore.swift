@@ -64,8 +64,8 @@ package final class SQLiteOutboxStore: OutboxStore {
         if let place {
           "The outbox was damaged. It was moved to \(place), and a new one was created."
         } else if let loss {
-          "The outbox \(file.path) was removed or replaced while it was open, with \(loss.items) undelivered items. "
-            + "Hearth continues with the file that is now at that path."
+          "The outbox \(file.path) was removed or replaced while it was open, with \(loss.items) undelivered "
+            + "\(loss.items == 1 ? "item" : "items"). Hearth continues with the file that is now at that path."
         } else { nil }
       guard let notice else { return }
       told.withLock { $0 = notice }

@@ -98,7 +98,7 @@ struct SentMarks: ~Copyable {
   /// Records that the item at `position` may have been sent, `delay` after the claim.
   func write(_ position: Int64, of epoch: Int64, after delay: Duration, in slot: Int) throws(OutboxStoreFailure) {
     guard isCurrent else {
-      throw .unavailable("Cannot record which items were sent, because the disk failed.")
+      throw .unavailable("Sending is paused because Hearth cannot record which items it sends.")
     }
     var mark = Mark(epoch: epoch, position: position, delayMilliseconds: delay.wholeMilliseconds)
     guard pwrite(descriptor, &mark, Mark.size, off_t(Self.headerSize + slot * Mark.size)) == Mark.size else {

@@ -33,7 +33,7 @@ struct ResponseFile: Sendable {
     do {
       return try openAsItIs()
     } catch  where Self.isDamage(error) {
-      report("\(Self.sentence(error, path)) Hearth deleted the file and all responses in it.")
+      report("\(Self.sentence(error, path)) Hearth deletes the file with all responses in it.")
       if let problem = remove() { throw Unfit(sentence: problem) }
       return try openAsItIs()
     }
@@ -60,7 +60,7 @@ struct ResponseFile: Sendable {
         try db.execute(sql: Self.tables)
         try db.execute(sql: "PRAGMA user_version = \(Self.version)")
       } else if version != Self.version {
-        throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "it was written by another version of Hearth")
+        throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "the file was written by another version of Hearth")
       }
     }
     return database

@@ -94,7 +94,7 @@ package final class SQLiteResponseStore: ResponseStore {
         self.succeeded()
       } catch {
         self.log(
-          "\(ResponseFile.sentence(error, self.file.path)) Hearth deleted all cached responses, because some of them "
+          "\(ResponseFile.sentence(error, self.file.path)) Hearth deletes all cached responses, because some of them "
             + "must not be kept.")
         self.close(removing: true)
       }

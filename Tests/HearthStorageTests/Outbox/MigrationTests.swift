@@ -155,6 +155,6 @@ import Testing
     try database.writeWithoutTransaction { try $0.execute(sql: "UPDATE items SET is_head = 1 WHERE n = 5") }
     #expect(try OutboxCheck.problems(at: path) == [])
     try database.writeWithoutTransaction { try $0.execute(sql: "UPDATE items SET is_head = 0 WHERE n = 4") }
-    #expect(try OutboxCheck.problems(at: path) == ["Items in the wrong place in their lanes: id-4."])
+    #expect(try OutboxCheck.problems(at: path) == ["Items whose \"next to send\" mark is wrong: id-4."])
   }
 }

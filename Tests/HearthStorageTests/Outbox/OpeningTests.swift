@@ -170,7 +170,7 @@ import Testing
     "SQLite's errors are reported to people as a sentence that names the outbox",
     arguments: [
       (ResultCode.SQLITE_FULL, "The disk is full, so there is no room for the outbox /o."),
-      (.SQLITE_IOERR, "The disk with the outbox /o failed: disk I/O error."),
+      (.SQLITE_IOERR, "Reading or writing the outbox /o failed: disk I/O error."),
       (.SQLITE_BUSY, "Another program has locked the outbox /o: database is locked."),
       (.SQLITE_READONLY, "Cannot open the outbox /o for writing: attempt to write a readonly database."),
       (.SQLITE_CORRUPT, "The outbox /o is damaged: database disk image is malformed."),
