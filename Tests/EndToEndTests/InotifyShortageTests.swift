@@ -31,10 +31,10 @@ import Testing
       #expect(try doctor().contains(setting))
       #expect(said(setting) == 1)
       try room.make()
-      try eventually("it is watched again") { said("can watch the credential files again") == 1 }
+      try eventually("it is watched again") { said("can watch its files again") == 1 }
       #expect(try !doctor().contains(setting))
       try expectNoticed("a grant is noticed that is watched")
-      #expect(said(setting) == 1 && said("can watch the credential files again") == 1)
+      #expect(said(setting) == 1 && said("can watch its files again") == 1)
     }
   }
 }

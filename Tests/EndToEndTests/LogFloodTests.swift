@@ -19,7 +19,7 @@ import Testing
   private func told(_ log: String) -> [Substring: Told] {
     var events: [Substring: Told] = [:]
     for line in log.split(separator: "\n") {
-      if let report = line.firstMatch(of: /(\d+) more records of (\S+)/) {
+      if let report = line.firstMatch(of: /(\d+) more (\S+) records?/) {
         events[report.output.2, default: Told()].leftOut += Int(report.output.1) ?? 0
       }
       // TIME LEVEL EVENT ACCOUNT: MESSAGE, with or without the account.

@@ -24,7 +24,7 @@ package struct InotifyWatch: FileWatch {
       if let sentence {
         logger.warning("\(sentence)")
       } else {
-        logger.notice("Hearth can watch the credential files again.")
+        logger.notice("Hearth can watch its files again.")
       }
     }
   }
@@ -59,7 +59,7 @@ private final class Shortage: Sendable {
       default: nil
       }
     return
-      "Hearth cannot watch the credential files and checks them every \(interval.components.seconds) s instead "
+      "Hearth cannot watch its files for changes and checks them every \(interval.components.seconds) s instead "
       + "(\(failure))\(advice ?? ".")"
   }
 

@@ -38,7 +38,7 @@ package final class NetrcSinkFiles: SinkFiles {
       netrc.flatMap { NetrcText.Entry(host: host, login: $0.login, password: token) }
     }
     guard entries.count == netrc?.hosts.count else {
-      throw .failed("the token has characters that some programs cannot read in a netrc file")
+      throw .failed("the token contains characters that some programs cannot read in a netrc file")
     }
     try await change(sink.path) { text throws(NetrcText.Fault) in try text.with(entries, of: self.account) }
   }

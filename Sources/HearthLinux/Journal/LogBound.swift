@@ -115,9 +115,10 @@ extension LogBound.LeftOut {
   var record: LogRecord {
     let name = source.event.isEmpty ? EventName.daemonNotice.rawValue : source.event
     let whose = source.account.isEmpty ? "" : " for \(source.account)"
+    let records = count == 1 ? "record" : "records"
     var record = LogRecord(
       level: .warning,
-      message: "Dropped \(count) more records of \(name)\(whose) because there were too many at once.")
+      message: "Dropped \(count) more \(name) \(records)\(whose), because there were too many at once.")
     record.fields = [("HEARTH_EVENT", EventName.daemonNotice.rawValue), ("HEARTH_LEFT_OUT", "\(count)")]
     if !source.account.isEmpty { record.fields.insert(("HEARTH_ACCOUNT", source.account), at: 0) }
     return record

@@ -34,8 +34,8 @@ package struct LoopbackListener: RedirectListener {
       throw .failed(
         message: port == 0
           ? "Hearth cannot listen on any port of this machine: \(describe(error))."
-          : "Hearth cannot listen on the redirect address \(place): \(describe(error)). Stop the program "
-            + "that uses the port, or set another \"redirect_port\" that is registered with the provider.")
+          : "Hearth cannot listen on the redirect address \(place): \(describe(error)). If another "
+            + "program uses the port, stop it or set another \"redirect_port\" that is registered with the provider.")
     }
   }
 

@@ -45,7 +45,7 @@ struct InotifyShortageTests {
   private func waitUntilWatched(_ watch: InotifyWatch) throws {
     try eventually("all is watched again") { watch.trouble == nil }
     try eventually("it is said") { messages.count == 2 }
-    #expect(messages[1].contains("can watch the credential files again"))
+    #expect(messages[1].contains("can watch its files again"))
   }
 
   @Test("are looked at again and again, which is said once with what to do, and watched once there is room")

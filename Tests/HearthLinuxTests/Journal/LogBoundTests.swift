@@ -51,7 +51,7 @@ import Testing
     #expect(bench.count("daemon.notice") == 1)
     #expect(
       bench.last?["MESSAGE"]
-        == "Dropped 9900 more records of outbox.itemDead for work because there were too many at once.")
+        == "Dropped 9900 more outbox.itemDead records for work, because there were too many at once.")
     #expect(bench.last?["HEARTH_LEFT_OUT"] == "9900")
     #expect(bench.last?["HEARTH_ACCOUNT"] == "work")
     // A minute brings 30 more; those that are left out after a report are reported as well.
