@@ -63,10 +63,10 @@ enum ControlPage {
                           wrongSignature, otherAudience, otherIssuer,
                           otherSubject, otherParty, expiredIDToken, wrongAtHash,
                           noIDToken
-        in another form   numericSubject (35), twoAudiences (with
+        valid but unusual numericSubject (not a string), twoAudiences (with
                           https://api.example.com, and no azp)
-        to the client     wrongState, noState, wrongIss, noIss, noCode
-        the answer        denied (also to a device's poll), replayedCode,
+        in the redirect   wrongState, noState, wrongIss, noIss, noCode
+        as an error       denied (also to a device's poll), replayedCode,
                           expiredDeviceCode, slowDown
       "handle": BOOL      whether the request takes effect; the default is true
                           unless it hangs or gets another response

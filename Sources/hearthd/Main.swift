@@ -157,7 +157,7 @@ enum Main {
       let problems = try OutboxCheck.problems(at: state.outbox)
       withExtendedLifetime(lock) {}
       if problems.isEmpty {
-        print("the outbox \(state.outbox.shown()) is sound")
+        print("found no damage in the outbox \(state.outbox.shown())")
         exit(0)
       }
       problems.forEach { say($0) }

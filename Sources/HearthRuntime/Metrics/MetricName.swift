@@ -51,11 +51,11 @@ enum MetricName: String, CaseIterable {
 
   private var definition: (shape: Shape, help: String) {
     switch self {
-    case .authenticated: (.gauge, "1 while the account is signed in and its grant can be used, else 0.")
+    case .authenticated: (.gauge, "1 if the account's session is authenticated, otherwise 0.")
     case .tokenRemaining: (.gauge, "Remaining lifetime of the access token; 0 once it has expired.")
     case .refreshes: (.counter, "Refreshes by result: success, unavailable, rejected or misconfigured.")
-    case .unauthorized: (.counter, "Tokens that an API rejected with 401 while they were in use, each counted once.")
-    case .tokensGiven: (.counter, "Access tokens that were given to programs.")
+    case .unauthorized: (.counter, "Current tokens that an API rejected with 401. Each token counts once.")
+    case .tokensGiven: (.counter, "Tokens given to programs.")
     case .requests:
       (
         .counter,

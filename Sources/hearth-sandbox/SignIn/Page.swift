@@ -26,7 +26,7 @@ struct Page: Sendable {
     let device =
       switch question {
       case .authorization: ""
-      case .device(let waiting): "<p>Its code is <strong>\(escaped(waiting.userCode))</strong>.</p>"
+      case .device(let waiting): "<p>The device's code is <strong>\(escaped(waiting.userCode))</strong>.</p>"
       }
     return Page(
       title: "Allow access?",

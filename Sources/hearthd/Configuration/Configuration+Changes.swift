@@ -15,7 +15,7 @@ extension Configuration {
     }
     changes += former.accounts.filter { !new.contains($0.name) }.map { "account \($0.name): removed" }
     let others = [
-      ("token files", sinks == former.sinks), ("the default account", rules == former.rules),
+      ("token files", sinks == former.sinks), ("default_account and [[use]]", rules == former.rules),
       ("[refresh]", refresh == former.refresh), ("[outbox]", outbox == former.outbox),
       ("[log]", logLevel == former.logLevel),
     ]

@@ -59,7 +59,7 @@ extension ProviderKey: DescribedKey {
     case .issuer: .text("The https URL of the issuer, whose discovery document names the endpoints.")
     case .clientID: .text("Client ID registered with the provider.")
     case .clientSecretFile: .text("File with the client's secret, readable only by you.")
-    case .scopes: .texts("Scopes to request (default: openid, and offline_access if the provider offers it).")
+    case .scopes: .texts("Scopes to request (default with an issuer: openid, and offline_access if offered).")
     case .apiOrigins: .texts("The only servers that Hearth sends the account's token to.")
     case .bearer: .choice(BearerKind.self, "Token to send to APIs (default: access_token; for firebase, id_token).")
     case .subject: .text("Your user name, if the provider does not report one.")
@@ -96,7 +96,7 @@ extension ProviderKey: DescribedKey {
     case .certificatePins: .texts("SHA-256 hashes of public keys, one of which must be in the server's chain.")
     case .proxy: .text("URL of an HTTP or SOCKS 5 proxy, or \"none\" (default: the environment's).")
     case .redirectPort: .integer(1...65535, "Port of the redirect address, if the provider requires a fixed port.")
-    case .redirectURI: .text("Full redirect address on this machine, for the browser.")
+    case .redirectURI: .text("Full redirect URI on this machine, instead of redirect_port.")
     }
   }
 }
@@ -166,8 +166,8 @@ extension RefreshSettings.Key: DescribedKey {
 extension OutboxSettings.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
-    case .maxItems: .integer(1...100_000_000, "Maximum number of waiting items.", 100_000)
-    case .maxBytes: .size("Maximum total size of all items.", "1GiB")
+    case .maxItems: .integer(1...100_000_000, "Maximum number of undelivered and dead items.", 100_000)
+    case .maxBytes: .size("Maximum total size of these items.", "1GiB")
     case .maxBody: .size("Maximum size of a body.", "1MiB")
     case .concurrency:
       .integer(1...1024, "Maximum number of concurrent unordered requests per account and origin.", 8)
@@ -175,7 +175,7 @@ extension OutboxSettings.Key: DescribedKey {
     case .retryMax: .duration("Longest wait before a retry.", "6h")
     case .maxAttempts: .integer(1...1_000_000, "Number of attempts after which an item is dead.", 30)
     case .idempotencyHorizon: .duration("How long servers remember an Idempotency-Key.", "24h")
-    case .keepDelivered: .duration("Retention time for delivered items.", "24h")
+    case .keepDelivered: .duration("Retention time for delivered, cancelled and superseded items.", "24h")
     case .keepDead: .duration("Retention time for dead items.", "30d")
     }
   }
