@@ -54,7 +54,7 @@ package struct LoopbackListener: RedirectListener {
         // A browser that is redirected to "localhost" may try this address first, so no other program may listen on it.
         let isThere = ![EADDRNOTAVAIL, EAFNOSUPPORT].contains((error as? IOError)?.errnoCode ?? 0)
         if address.host == "localhost", isThere { throw error }
-        logger.debug("Nothing listens on [\(hosts[1])]:\(redirect.port): \(error)")
+        logger.debug("Cannot also listen on \(hosts[1]), port \(redirect.port): \(error)")
       }
       return redirect
     } catch {

@@ -3,7 +3,7 @@ internal import HearthCore
 
 extension OutboxStoreFailure {
   static func full(_ file: OutboxFile) -> OutboxStoreFailure {
-    .unavailable("The disk is full, so there is no room for the outbox \(file.path).")
+    .unavailable("The disk is full, so there is no room for the outbox \(file.path). Free some disk space.")
   }
 
   /// Converts an SQLite error to a failure with a human-readable message that names `path`.

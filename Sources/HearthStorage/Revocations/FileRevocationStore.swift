@@ -63,7 +63,7 @@ package actor FileRevocationStore: RevocationStore {
       else {
         // The expiry time is unreadable, so remove the file once it is older than any revocation can be.
         if contents.status.modified + PendingRevocation.longest <= now { await removeFile(path) }
-        throw AccessFailure(.storageError, detail: "it is unreadable")
+        throw AccessFailure(.storageError, detail: "the file is unreadable")
       }
       return try sealed.pending(id: id, with: try await key(sealed.header, isMade: false), expiresAt: expiresAt)
     } catch {

@@ -8,7 +8,7 @@ import Logging
 enum ConfigurationSchema {
   static var document: JSON {
     let sinks = KeyDescription.tables(
-      SinkSettings.Key.self, "Files that always contain a fresh token.", required: ["path"])
+      SinkSettings.Key.self, "Files that contain a current token while the account is signed in.", required: ["path"])
     let account = table(
       members(ProviderKey.self) + members(CredentialSettings.Key.self) + members(SessionSettings.Key.self)
         + [(AccountConfiguration.sinksKey, sinks)],

@@ -60,14 +60,14 @@ extension ProviderKey: DescribedKey {
     case .clientID: .text("Client ID registered with the provider.")
     case .clientSecretFile: .text("File with the client's secret, readable only by you.")
     case .scopes: .texts("Scopes to request (default with an issuer: openid, and offline_access if offered).")
-    case .apiOrigins: .texts("The only servers that Hearth sends the account's token to.")
+    case .apiOrigins: .texts("Origins of the only APIs that Hearth sends the account's token to.")
     case .bearer: .choice(BearerKind.self, "Token to send to APIs (default: access_token; for firebase, id_token).")
     case .subject: .text("Your user name, if the provider does not report one.")
     case .defaultLifetime: .duration("Lifetime of access tokens, if the provider does not report one.")
     case .expect:
       .choice(
         ExpectedContent.self,
-        "Expected content of responses to queued requests. With json, an HTML response does not count as delivered.")
+        "Expected content of responses to queued requests. With json, Hearth retries after a 2xx with HTML.")
     case .delivery:
       .tables(
         DeliveryOverrides.Key.self, "Outcomes of queued requests by HTTP status, overriding the defaults.",
@@ -134,7 +134,7 @@ extension SinkSettings.Key: DescribedKey {
     case .hosts: .texts("Hosts in a netrc file (default: those of the account's api_origins).")
     case .login: .text("Login in a netrc file (default: the account's username, else oauth2).")
     case .inPlace: .flag("Whether to write in place, for a bind mount of this single file.", false)
-    case .owner: .text("Owner of the file, by name or number. Requires that Hearth runs as root.")
+    case .owner: .text("Owner of the file, by name or number. Requires Hearth to run as root.")
     case .group: .text("Group of the file, by name or number.")
     }
   }

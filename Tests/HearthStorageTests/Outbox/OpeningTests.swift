@@ -169,7 +169,7 @@ import Testing
   @Test(
     "SQLite's errors are reported to people as a sentence that names the outbox",
     arguments: [
-      (ResultCode.SQLITE_FULL, "The disk is full, so there is no room for the outbox /o."),
+      (ResultCode.SQLITE_FULL, "The disk is full, so there is no room for the outbox /o. Free some disk space."),
       (.SQLITE_IOERR, "Reading or writing the outbox /o failed: disk I/O error."),
       (.SQLITE_BUSY, "Another program has locked the outbox /o: database is locked."),
       (.SQLITE_READONLY, "Cannot open the outbox /o for writing: attempt to write a readonly database."),
