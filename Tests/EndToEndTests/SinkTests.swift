@@ -345,7 +345,7 @@ import Testing
       #expect(try refusal("work", scene.daemon.state + "/x").contains("that is the state folder. Nothing was written."))
       #expect(try refusal("work", scene.folder + "/no/token").contains("mkdir -p -m 700"))
       #expect(try refusal("home", scene.folder + "/x").contains("There is no account home"))
-      #expect(try refusal("work", scene.folder + "/x", "--mode", "0666").contains("must be \"0600\""))
+      #expect(try refusal("work", scene.folder + "/x", "--mode", "0666").contains("must be a mode like \"0600\""))
       #expect(try refusal("work", scene.folder + "/x", "--format", "xml").contains("\"json\" or \"netrc\""))
     }
   }

@@ -223,7 +223,7 @@ struct ClientAssertionTests {
       let sealed = Self.pem("ENCRYPTED PRIVATE KEY", [1, 2, 3])
       for (text, words) in [
         ("hello", "it contains no private key"), (sealed, "protected by a passphrase"),
-        (Self.pem("PRIVATE KEY", [0x30, 0x00]), "not EC P-256, RSA of at least 2048 bits, or Ed25519"),
+        (Self.pem("PRIVATE KEY", [0x30, 0x00]), "no valid EC P-256, Ed25519 or RSA key"),
       ] {
         bench.files.put(text, at: file.path)
         guard case .misconfigured(let message)? = await bench.failure(of: endpoint) else {

@@ -57,8 +57,8 @@ struct ClientAuthenticationTests {
       #expect(
         await bench.failure(of: endpoint)
           == .misconfigured(
-            message: "Cannot use the client secret: its file (/etc/secret) has more than one line, but must contain "
-              + "only the secret."))
+            message: "Cannot use the client secret in /etc/secret, because the file has more than one line, but must "
+              + "contain only the secret."))
       #expect(bench.server.requests.count == 1)
     }
   }
@@ -76,8 +76,8 @@ struct ClientAuthenticationTests {
       #expect(
         await bench.failure(of: endpoint)
           == .misconfigured(
-            message: "Cannot use the client secret: its file (/etc/secret) is JSON, not a secret, and contains no "
-              + "client_secret."))
+            message: "Cannot use the client secret in /etc/secret, because the file is JSON, not a secret, and "
+              + "contains no client_secret."))
       #expect(bench.server.requests.count == 1)
     }
   }
@@ -94,8 +94,8 @@ struct ClientAuthenticationTests {
       #expect(
         await bench.failure(of: bench.endpoint(.post(file)))
           == .misconfigured(
-            message: "Cannot use the client secret in a path of 11 characters, because other users can read or write "
-              + "the file. Run \"chmod go=\" on it."))
+            message: "Cannot use the client secret in a file with a path of 11 characters, because other users can "
+              + "read or write the file. Run \"chmod go=\" on it."))
       #expect(bench.server.requests.isEmpty)
       for (mode, isOwn) in [(0o400, true), (0o440, false)] as [(UInt32, Bool)] {
         bench.files.put("s3cret", at: file.path, mode: mode, isOwn: isOwn)

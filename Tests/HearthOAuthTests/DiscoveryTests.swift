@@ -47,7 +47,7 @@ struct DiscoveryTests {
       let answer = HTTPResponse(status: 200, body: Array(document.body.utf8), receivedAt: .sample)
       let result = Result { () throws(RefreshFailure) in try discovery.read(answer) }
       let message: String? = if case .failure(let failure) = result { failure.message } else { nil }
-      let sameName = "To use that name, run \"hearthctl account set ACCOUNT issuer \(document.named)\"."
+      let sameName = "To use that issuer, run \"hearthctl account set ACCOUNT issuer \(document.named)\"."
       switch document.meaning {
       case .used: #expect(message == nil)
       case .misspelled: #expect(message?.hasSuffix(sameName) == true)

@@ -14,7 +14,7 @@ package struct ClientFile: Hashable, Sendable {
 
   /// The path to show in messages. The path of a secret's file is masked, because some users configure the secret
   /// itself instead of a path.
-  var place: String { isSecret ? path.withoutContent : path }
+  var place: String { isSecret ? "a file with \(path.withoutContent)" : path }
 
   private func read(from files: any FileSystem) async throws(RefreshFailure) -> [UInt8] {
     let contents: FileContents
@@ -42,7 +42,7 @@ package struct ClientFile: Hashable, Sendable {
     do {
       return try SecretText.secret(.clientSecret, in: bytes)
     } catch {
-      throw .misconfigured(message: "Cannot use the \(name): its file (\(place)) \(error.reason).")
+      throw .misconfigured(message: "Cannot use the \(name) in \(place), because the file \(error.reason).")
     }
   }
 
@@ -52,7 +52,7 @@ package struct ClientFile: Hashable, Sendable {
     guard !ByteOrderMark.saysUTF16(bytes) else {
       throw .misconfigured(
         message:
-          "Cannot use the \(name): its file (\(place)) is UTF-16 text and must be saved as UTF-8.")
+          "Cannot use the \(name) in \(place), because the file is UTF-16 text. Save it as UTF-8.")
     }
     return String(decoding: ByteOrderMark.removed(from: bytes), as: UTF8.self)
   }

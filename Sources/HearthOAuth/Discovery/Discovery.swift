@@ -142,7 +142,7 @@ final class Discovery: Sendable {
     let endpoints =
       "type = \"\(typeWithEndpoints.rawValue)\" and the endpoints that \(issuer.discoveryURL) lists: token_endpoint"
       + (typeWithEndpoints == .oauth2 ? ", authorization_endpoint and so on." : ".")
-    guard own != nil else { return "\(sentence) Instead of the issuer, configure \(endpoints)" }
-    return "\(sentence) \(remedy) If that issuer has no discovery document, configure \(endpoints)"
+    guard own != nil else { return "\(sentence) Instead of the issuer, use \(endpoints)" }
+    return "\(sentence) \(remedy) If that issuer has no discovery document, use \(endpoints)"
   }
 }

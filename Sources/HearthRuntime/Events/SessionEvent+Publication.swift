@@ -64,7 +64,8 @@ extension SessionEvent {
     case .unauthorized(let rejection):
       return publication(
         .apiUnauthorized, .warning,
-        "An API rejected \(account)'s token (HTTP 401)\(rejection.reason.map { ": \($0)" } ?? "").",
+        "\(rejection.origin?.description ?? "An API") rejected \(account)'s token (HTTP 401)"
+          + "\(rejection.reason.map { ": \($0)" } ?? "").",
         [
           "HEARTH_FINGERPRINT": rejection.fingerprint.description, "HEARTH_ORIGIN": rejection.origin?.description,
           "HEARTH_ERROR": rejection.reason,

@@ -87,7 +87,7 @@ import Testing
     symlink(folder.file("dotfiles"), path)
     await #expect(throws: SinkFailure.notRegular) { try await put("one") }
     unlink(path)
-    let why = "the token has characters that some programs cannot read in a netrc file"
+    let why = "the token contains characters that some programs cannot read in a netrc file"
     await #expect(throws: SinkFailure.failed(why)) { try await put("a\"b") }
     chmod(folder.path, 0o777)
     await #expect(throws: SinkFailure.self) { try await put("one") }
