@@ -37,7 +37,7 @@ package struct ListeningSocket: Sendable {
           + "root."
       case .exposed(let folder, nil):
         "Cannot use the socket's folder \(folder), because other users can write to it. Run \"chmod go-w \(folder)\"."
-      case .taken(let path): "A running daemon already uses the socket \(path)."
+      case .taken(let path): "Another process already listens on the socket \(path)."
       case .system(let path, let failure): "Cannot create the socket \(path): \(failure)."
       }
     }

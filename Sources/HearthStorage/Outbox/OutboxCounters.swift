@@ -49,7 +49,7 @@ struct OutboxCounters: Sendable {
       (last: try $0.number(0), scheduledAt: try $0.number(1), boot: try $0.text(2), stepped: try $0.number(3))
     }
     guard let place else {
-      throw OutboxStoreFailure.broken("The outbox is damaged: the table of places is empty.")
+      throw OutboxStoreFailure.broken("The outbox is damaged: the table \"places\" is empty.")
     }
     lastPlace = place.last
     scheduledAt = Timestamp(milliseconds: place.scheduledAt)

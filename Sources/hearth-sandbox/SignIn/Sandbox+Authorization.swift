@@ -138,7 +138,7 @@ extension Sandbox {
       return true
     }
     guard isEnded else {
-      return Page.message("You are still signed in", "The session to end is unknown.").response(
+      return Page.message("You are still signed in", "It is not clear which session to end.").response(
         .badRequest)
     }
     guard let back = fields["post_logout_redirect_uri"].flatMap(RedirectURI.init) else {
