@@ -147,8 +147,8 @@ package final class ControlServer: Sendable {
     connection.leave()
     let client = "\(connection.peer)"
     unreadAnswers.record(
-      "Closed a connection of \(client), because it had the most unread responses (\(bytes >> 10) KiB). The limit for "
-        + "all connections together is \(state.withLock { $0.limits.totalBacklog } >> 20) MiB.",
+      "All connections together had more than \(state.withLock { $0.limits.totalBacklog } >> 20) MiB of unread "
+        + "responses, so Hearth closed the connection with the most unread responses (\(bytes >> 10) KiB), from \(client).",
       detail: client, on: loop)
   }
 

@@ -46,7 +46,7 @@ private struct Scanner {
       if skip("[") {
         let isElement = skip("[")
         guard mayBeginName() else {
-          give(up: "a table name must begin with a letter, a digit or a quote")
+          give(up: "a table name must begin with a letter, a digit, _, - or a quote")
           return lines
         }
         guard let path = keyPath() else { return lines }

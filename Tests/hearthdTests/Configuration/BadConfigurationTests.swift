@@ -28,7 +28,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "[log]\n\nlevel = \"info\"\nlevel = \"debug\"\n",
       "/c.toml:4: not valid TOML: Error while parsing key-value pair: cannot redefine existing string 'level'"),
     BadConfiguration(
-      "a = 1\n[ ~]", "/c.toml:2: not valid TOML: a table name must begin with a letter, a digit or a quote"),
+      "a = 1\n[ ~]", "/c.toml:2: not valid TOML: a table name must begin with a letter, a digit, _, - or a quote"),
     BadConfiguration("a = [\n1, } ]", "/c.toml:2: not valid TOML: an array contains an invalid value"),
     BadConfiguration("\na = 1979-05-27T:", "/c.toml:2: not valid TOML: no time follows the date"),
     BadConfiguration("[log]\nlevel = \"info\"\u{0}", "/c.toml: the file contains a NUL byte"),
