@@ -105,8 +105,7 @@ extension TokenRejection {
       .failed(
         message: "\(origin) has no \(step.endpoint) at the expected address (\(summary)). Check the configuration.")
     case .misconfigured:
-      .failed(
-        message: "\(origin) \(step.refusal): \(summary). Check the account's client ID, secret and scopes.")
+      .failed(message: "\(origin) \(step.refusal): \(summary). \(advice)")
     case .unavailable:
       .unavailable(message: unavailability(of: origin), retryAfter: response.retryAfter)
     case .pending, .slowDown, .refused:

@@ -45,9 +45,7 @@ struct TokenRejection: Error {
       case .accountDisabled where mayBeFinal:
         return .rejected(.accountDisabled, message: "\(origin) rejected the user's account: \(summary).")
       case .misconfigured:
-        return .misconfigured(
-          message: "\(origin) rejected the token request: \(summary). Check the account's client ID, secret and scopes."
-        )
+        return .misconfigured(message: "\(origin) rejected the token request: \(summary). \(advice)")
       case .unavailable: return unavailable(origin)
       case .final, .accountDisabled, .unclear, nil:
         let message =
@@ -160,6 +158,12 @@ struct TokenRejection: Error {
   private func quote(_ text: String, limit: Int) -> String {
     // Redacts before truncating, so that the redactor sees complete tokens.
     redactor.line(TokenDetector.masked(redactor.redactedBeginning(of: text)), limit: limit).withoutStop
+  }
+
+  /// What to check if the configuration is wrong. Only OAuth clients have a client ID, a secret and scopes.
+  var advice: String {
+    let isOAuth = !isBackend && !["api_key_invalid", "project_number_mismatch"].contains(known?.code.lowercased())
+    return isOAuth ? "Check the account's client ID, secret and scopes." : "Check the account's configuration."
   }
 
   /// Describes a response that contains no error.
