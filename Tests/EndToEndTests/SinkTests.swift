@@ -251,7 +251,7 @@ import Testing
     try await play { scene in
       let (header, before) = (scene.folder + "/header", Files.text(scene.daemon.configurationPath))
       let added = try scene.hearthctl("sink", "add", "work", header, "--format", "header", "--mode", "0640")
-      #expect(added.status == 0 && added.errors == "" && added.output.hasSuffix("The file contains a token.\n"))
+      #expect(added.status == 0 && added.errors == "" && added.output.contains("file contains a token"))
       #expect(
         Files.text(scene.daemon.configurationPath) == before + """
 
@@ -285,7 +285,7 @@ import Testing
         Files.text(path) == "#hearthd:work\nmachine 127.0.0.1 login oauth2 password \(token)\n" + mine
       }
       #expect(
-        try scene.hearthctl("sink", "add", "work", path, "--format", "netrc").output.hasSuffix("The file contains a token.\n")
+        try scene.hearthctl("sink", "add", "work", path, "--format", "netrc").output.contains("file contains a token")
       )
       #expect(holds(try scene.daemon.token().secret))
       try scene.daemon.refresh()
@@ -313,7 +313,7 @@ import Testing
         var bytes = [UInt8](repeating: 0, count: 4096)
         return String(decoding: bytes[..<max(pread(reader, &bytes, bytes.count, 0), 0)], as: UTF8.self)
       }
-      #expect(try scene.hearthctl("sink", "add", "work", path, "--in-place").output.hasSuffix("The file contains a token.\n"))
+      #expect(try scene.hearthctl("sink", "add", "work", path, "--in-place").output.contains("file contains a token"))
       #expect(text() == (try scene.daemon.token().secret))
       try scene.daemon.refresh()
       #expect(text() == (try scene.daemon.token().secret))

@@ -52,7 +52,8 @@ import Testing
     #expect {
       try percent.checked(maxBody: 10)
     } throws: {
-      ($0 as? Failure)?.message == "url cannot be used: it has a % without two hexadecimal digits after it; write %25 instead"
+      ($0 as? Failure)?.message
+        == "url cannot be used: it has a % without two hexadecimal digits after it; write %25 instead"
     }
   }
 
