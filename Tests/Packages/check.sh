@@ -24,13 +24,13 @@ privileged=()
 trap '${privileged[@]+"${privileged[@]}"} rm -rf "$stage"' EXIT
 chmod 755 "$stage"
 
-echo "check: no program is larger than it was made to be"
+echo "check: no program exceeds its size limit"
 while read -r program most; do
   size=$(stat --dereference --format %s "$programs/$program")
   [ "$size" -le $((most * 1000000)) ] || { echo "$program has $size bytes, more than $most MB"; exit 1; }
 done <<END
 hearthd 60
-hearthctl 21
+hearthctl 22
 END
 
 SOURCE_DATE_EPOCH=$("$root/packaging/date.sh")
