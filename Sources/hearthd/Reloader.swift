@@ -39,7 +39,8 @@ actor Reloader {
   var info: DaemonInfo {
     let files = parts.setup.state
     let refused = refusal.map {
-      "The configuration was rejected, and the previous one stays in use: \($0). Fix it and run \"hearthctl reload\"."
+      "The new configuration was rejected, so the previous one stays in use. Reason: \($0). Fix it and run "
+        + "\"hearthctl reload\"."
     }
     let warnings = [refused].compactMap(\.self) + warnings()
     return DaemonInfo(
@@ -128,8 +129,8 @@ actor Reloader {
     await parts.streams.accountsChanged()
   }
 
-  /// Updates the account's running session. Discovered endpoints are kept if the settings of the provider and of
-  /// refreshes are unchanged. The passphrase is kept if the credential's settings are unchanged.
+  /// Updates the account's running session. Keeps the discovered endpoints if the provider and refresh settings are
+  /// unchanged, and the passphrase if the credential settings are unchanged.
   private func update(_ account: AccountConfiguration, after former: AccountConfiguration) async {
     guard var entry = await parts.sessions[account.name] else { return }
     var tokens: (any TokenEndpoint)?

@@ -125,7 +125,7 @@ import Testing
       let sentence = "\(daemon.configurationPath):6: unknown key \"silly\" in [accounts.work]"
       let reload = try run("reload")
       #expect(reload.status == 1 && reload.errors.contains(sentence))
-      let warning = "the previous one stays in use: \(sentence). Fix it and run \"hearthctl reload\".\n"
+      let warning = "the previous one stays in use. Reason: \(sentence). Fix it and run \"hearthctl reload\".\n"
       let status = try run("status")
       #expect(status.status == 0 && status.output.hasSuffix(warning), "\(status)")
       let json = try run("status", "work", "--json")

@@ -73,7 +73,7 @@ struct HTTPRouteTests {
       for host in ["localhost", "127.0.0.1"] {
         let failure = await bench.failure(of: bench.endpoint(route: route, host: host))
         #expect(
-          Self.isUnreachable(failure, "the server's certificate is for another host name"),
+          Self.isUnreachable(failure, "the server's certificate does not match its host name"),
           "\(String(describing: failure))")
       }
       #expect(bench.server.requests.isEmpty)

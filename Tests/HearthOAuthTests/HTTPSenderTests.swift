@@ -57,7 +57,7 @@ struct HTTPSenderTests {
         Issue.record("it is \(failure)")
         return
       }
-      let reason = byReset ? "Connection reset by peer" : "the server closed the connection before responding"
+      let reason = byReset ? "Connection reset by peer" : "the connection was closed before the response was complete"
       #expect(message.hasSuffix(": \(reason)"))
       #expect(server.requests.map(\.body) == ["a=b"])
     }

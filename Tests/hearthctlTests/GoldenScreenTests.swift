@@ -50,8 +50,8 @@ import Testing
       ],
       waiting: [Samples.unreached.account: Samples.unreached],
       warnings: [
-        "The configuration was rejected, and the previous one stays in use: line 3: unknown key \"isuer\". Fix it and "
-          + "run \"hearthctl reload\"."
+        "The new configuration was rejected, so the previous one stays in use. Reason: line 3: unknown key "
+          + "\"isuer\". Fix it and run \"hearthctl reload\"."
       ],
       log: ["work is signed in.", "The token of office could not be refreshed: HTTP 503"], told: nil)
     try check("status") { look.text(at: now, columns: $0, paint: paint, hasBlocks: true) }

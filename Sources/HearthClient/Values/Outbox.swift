@@ -10,7 +10,7 @@ extension HearthClient {
     /// Whether the same content was already queued with the same idempotency key. If so, `id` refers to the earlier
     /// item.
     public var isDuplicate: Bool { value.isDuplicate }
-    public var description: String { "\(id), \(isDuplicate ? "queued before" : "queued")" }
+    public var description: String { "\(id), \(isDuplicate ? "already queued" : "queued")" }
   }
 
   /// A queued request, without its headers and body.
@@ -57,7 +57,7 @@ extension HearthClient {
     /// not count.
     public var attempts: Int { value.attempts }
     public var nextAttemptAt: Time? { value.nextAttemptAt.map(Time.init) }
-    /// The status of the API's last answer, or `nil` if the API has not answered.
+    /// The HTTP status of the response to the last request, or `nil` if that request got no response or none was sent.
     public var lastStatus: Int? { value.lastStatus }
     public var lastError: String? { value.lastError }
     public var idempotencyKey: String { value.idempotencyKey }

@@ -152,8 +152,8 @@ package struct ItemProgress: Hashable, Sendable {
     case .needsReview:
       let last = lastError.map { " (\($0))" } ?? ""
       lastError =
-        "It has been unknown since \(unknownSince ?? now) whether the request took effect\(last). Retry or cancel the "
-        + "item."
+        "Since \(unknownSince ?? now), Hearth has not known whether the request took effect\(last). Retry or cancel "
+        + "the item."
       hold(reason)
     case .damaged, .otherUser, .originNotConfigured, .needsStepUp: hold(reason)
     case .rejected, .expired, .attemptsExhausted, .redirected:

@@ -61,10 +61,10 @@ extension Challenge {
   /// A sentence that says what the API asks for and what the user can do.
   package var sentence: String {
     if error == Self.insufficientScope {
-      let needed = scope.map { " (\($0.shown(limit: 200)))" } ?? ""
+      let required = scope.map { " (required: \($0.shown(limit: 200)))" } ?? ""
       return
-        "\(origin) requires a scope that the token does not have\(needed). Add it to the account's scopes and sign in "
-        + "again."
+        "\(origin) requires scopes that the token does not have\(required). Add the missing ones to the account's "
+        + "scopes and sign in again."
     }
     let why = error.map { " (\($0.shown(limit: 100)))" } ?? ""
     return "\(origin) requires a stronger or more recent sign-in\(why). Sign in again."

@@ -37,20 +37,20 @@ package enum SinkFailure: Error, Hashable, Sendable {
     case .shared(let other):
       "\(path) is the same file as \(other), which another sink writes to. Choose another path."
     case .folderMissing: "The folder \(folder) does not exist. Create it with \"mkdir -p -m 700 \(folder)\"."
-    case .folderUnsafe(let why): "\(path) is not written, because \(why)."
+    case .folderUnsafe(let why): "Hearth does not write \(path), because \(why)."
     case .denied:
       "Hearth does not have permission to write or remove \(path). Check the permissions of the file and of \(folder)."
     case .readOnly: "\(path) is on a read-only file system. Choose another path."
     case .noSpace: "There is no space left to write \(path). Free some disk space."
     case .unknownOwner(let name):
-      "\(path) is not written, because there is no user or group \"\(name)\". Correct the sink's owner or group."
+      "Hearth does not write \(path), because there is no user or group \"\(name)\". Correct the sink's owner or group."
     case .ownerDenied(let name):
       "Hearth is not allowed to make \"\(name)\" the owner or group of \(path). Unless Hearth runs as root, choose "
         + "only a group that its user belongs to."
     case .unanswered(let limit):
       "The file system of \(path) has not responded for \(limit.components.seconds) s. Check whether it is mounted."
     case .unrecorded(let why):
-      "\(path) has not been written yet, because Hearth cannot write to its state folder: \(why)."
+      "Hearth has not written \(path) yet, because it cannot write to its state folder: \(why)."
     case .failed(let text): "\(path) cannot be written or removed: \(text)."
     }
   }

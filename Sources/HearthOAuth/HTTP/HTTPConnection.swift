@@ -18,7 +18,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
   }
 
-  /// The server closed the connection before the response was complete.
+  /// The server or a proxy closed the connection before the response was complete.
   struct Closed: Error {}
 
   struct InvalidStatus: Error, CustomStringConvertible {

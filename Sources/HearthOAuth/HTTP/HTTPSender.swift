@@ -136,7 +136,7 @@ package final class HTTPSender: Sendable {
     case let error as NIOHTTP1ProxyConnectHandler.Error where error != .httpProxyHandshakeTimeout():
       "the proxy refused the connection"
     case is HTTPConnection.Closed, NIOSSLError.uncleanShutdown:
-      "the server closed the connection before responding"
+      "the connection was closed before the response was complete"
     case let error as HTTPConnection.InvalidStatus: error.description
     case let error as OverheadGuard.TooMuch: error.description
     case is ConnectionPool.TooLate, ChannelError.connectTimeout, is NIOHTTP1ProxyConnectHandler.Error:
@@ -144,7 +144,7 @@ package final class HTTPSender: Sendable {
     case is ControlCharacter: "a header contains a control character and cannot be sent"
     case is ConnectionPool.ShutDown: "the daemon is stopping"
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-      "TLS failed: the server's certificate is for another host name"
+      "TLS failed: the server's certificate does not match its host name"
     case let error as ConnectionPlan.Mismatch: error.description
     case let error as WeakCertificate: "TLS failed: \(error)"
     case let error as UntrustedCertificate: "TLS failed: \(error)"

@@ -25,7 +25,8 @@ extension ReloadConfiguration: PlainMethod {
     do throws(ReloadFailure) {
       try await service.reload()
     } catch {
-      throw .internalError("The configuration was rejected, and the previous one stays in use: \(error.message)")
+      throw .internalError(
+        "The new configuration was rejected, so the previous one stays in use. Reason: \(error.message)")
     }
     return Empty()
   }

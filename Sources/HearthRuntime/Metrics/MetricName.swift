@@ -64,14 +64,14 @@ enum MetricName: String, CaseIterable {
     case .automaticSignOuts:
       (
         .counter,
-        "Sessions that ended without a sign-out, by reason, since the daemon's first start."
+        "Sessions that ended without a sign-out, by the reason they ended, since the daemon's first start."
       )
     case .signedOut:
       (
         .histogram(
           [.minutes(1), .minutes(5), .minutes(15), .hours(1), .hours(4), .hours(12), .hours(24), .hours(168)]),
-        "Time from the end of a session to the account's next sign-in, by reason for the end, since the daemon's "
-          + "first start."
+        "Time from the end of a session to the account's next sign-in, by the reason the session ended, since the "
+          + "daemon's first start."
       )
     case .outboxItems:
       (.gauge, "Items in the outbox by state, including delivered and dead items until they are removed.")
@@ -103,8 +103,8 @@ enum MetricName: String, CaseIterable {
     case .calls:
       (
         .counter,
-        "Calls on the socket by method and result (success, or the kind of error). Invalid calls are counted "
-          + "under the method unknown."
+        "Calls on the socket by method and result (success, or the kind of error). The method is 'unknown' for "
+          + "unsupported methods, lines that are not valid calls, and connections over the limit."
       )
     case .callDuration:
       (

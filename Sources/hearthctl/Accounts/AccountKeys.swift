@@ -187,7 +187,7 @@ struct AccountKeys: ParsableArguments {
     guard let known = all.first(where: { $0.name == provider }) else {
       throw ValidationError(
         "There is no provider \"\(provider)\".\(all.map(\.name).suggestion(for: provider)) The known providers are "
-          + "\(all.map(\.name).joined(separator: ", ")). For any other, use --issuer or --type.")
+          + "\(all.map(\.name).joined(separator: ", ")). For any other provider, use --issuer or --type.")
     }
     // Do not use the provider's usual API origins for a different issuer, which has different APIs.
     if apiOrigin.isEmpty, issuer == nil { apiOrigin = known.apiOrigins }
@@ -234,9 +234,11 @@ struct AccountKeys: ParsableArguments {
       // If another user, such as root, owns the file, accept a file that its group can read, because administrators
       // share secrets with users this way.
       guard !isSecret || status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0 else {
-        let mode = status.st_uid == geteuid() ? "go=" : "g=r,o="
-        throw CommandFailure(
-          .failed, "Other users can access \(place). Run \"chmod \(mode) \(place)\" first. Nothing was written.")
+        let remedy =
+          status.st_uid == geteuid()
+          ? "Run \"chmod go= \(place)\" first."
+          : "Its owner, user \(status.st_uid), has to run \"chmod g=r,o= \(place)\" first."
+        throw CommandFailure(.failed, "Other users can access \(place). \(remedy) Nothing was written.")
       }
       if file == clientSecretFile { try SecretFile.secret(in: Input.file(place), of: place) }
     }

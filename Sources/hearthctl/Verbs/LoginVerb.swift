@@ -47,7 +47,7 @@ struct LoginVerb: ParsableCommand {
   @Flag(help: "Print an address to open elsewhere, then ask for the address that your browser ends up at.")
   var noBrowser = false
 
-  @Option(help: ArgumentHelp("User name, for a sign-in with a password.", valueName: "name"))
+  @Option(help: ArgumentHelp("User name for password sign-in.", valueName: "name"))
   var username: String?
 
   @Flag(help: "Sign in even if the account is locked, and replace its credential.")

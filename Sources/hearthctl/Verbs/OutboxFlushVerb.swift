@@ -31,7 +31,8 @@ struct OutboxFlushVerb: ParsableCommand {
     guard left == 0 else {
       let reasons = try paused(account, &daemon)
       let isOver = ContinuousClock.now - start >= limit
-      let rest = isOver ? "the time limit was reached" : "the next attempt is not due yet"
+      let waits = "the next attempt is not due yet" + (reply.value.held > 0 ? " or a held item blocks the lane" : "")
+      let rest = isOver ? "the time limit was reached" : waits
       let reason = reasons.isEmpty ? rest : reasons.joined(separator: " and ")
       throw CommandFailure(.later, "\(left) \(left == 1 ? "item was" : "items were") not sent, because \(reason).")
     }

@@ -115,7 +115,7 @@ import Testing
     #expect(eligibility("PUT", late) == .sendable)
     item.leaveLane(.needsReview, at: late)
     #expect((item.state, item.reason, item.finishedAt) == (.held, .needsReview, nil))
-    let unknown = "It has been unknown since \(Self.now) whether the request took effect (The daemon stopped"
+    let unknown = "Since \(Self.now), Hearth has not known whether the request took effect (The daemon stopped"
     #expect(item.lastError?.hasPrefix(unknown) == true)
   }
 

@@ -99,8 +99,8 @@ import Testing
   func sentences() {
     #expect(
       read(403, #"Bearer error="insufficient_scope", scope="a b""#)?.sentence
-        == "https://api.example.com requires a scope that the token does not have (a b). Add it to the account's "
-        + "scopes and sign in again.")
+        == "https://api.example.com requires scopes that the token does not have (required: a b). Add the "
+        + "missing ones to the account's scopes and sign in again.")
     #expect(
       read(401, "Bearer error=insufficient_user_authentication")?.sentence
         == "https://api.example.com requires a stronger or more recent sign-in (insufficient_user_authentication). "

@@ -263,8 +263,8 @@ import Testing
       #expect(held.reason == .needsReview)
       #expect(
         held.lastError
-          == "It has been unknown since \(sent) whether the request took effect (The daemon stopped while the request was "
-          + "in flight.). Retry or cancel the item.")
+          == "Since \(sent), Hearth has not known whether the request took effect (The daemon stopped while the "
+          + "request was in flight.). Retry or cancel the item.")
     }
   }
 
