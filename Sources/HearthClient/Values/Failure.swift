@@ -38,7 +38,7 @@ extension HearthClient {
       case originNotAllowed
       /// The API did not respond, or its response is longer than the daemon can return (1007).
       case requestFailed
-      /// The API requires more than a fresh token, such as a stronger sign-in or another scope (1008). See
+      /// The API requires more than a fresh token, such as a stronger sign-in or more scopes (1008). See
       /// ``Failure/challenge``.
       case challenge
       case outboxFull, unknownItem, invalidItemState

@@ -104,8 +104,8 @@ extension RPCError {
     RPCError(.unknownSignIn, message: "There is no sign-in \(id.quotedName) in progress.")
   }
 
-  /// Creates the error for a caller that requests other scopes (`invalid_scope`; RFC 6749, section 5.2) or another
-  /// audience (`invalid_target`; RFC 8707, section 2) than the account's tokens have.
+  /// Creates the error for a caller that requests different scopes (`invalid_scope`; RFC 6749, section 5.2) or a
+  /// different audience (`invalid_target`; RFC 8707, section 2) from those of the account's tokens.
   package static func otherToken(_ code: String, _ account: AccountName, message: String) -> RPCError {
     RPCError(.invalidParams, account: account, message: message).with("error", .string(code))
   }

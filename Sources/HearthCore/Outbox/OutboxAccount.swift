@@ -13,7 +13,8 @@ struct OutboxAccount {
   var knownSubject: Subject?
   /// The last known user, if this user has signed out since the daemon started and nobody is signed in.
   var lastSubject: Subject?
-  /// The user's subject under the issuer that Hearth assumed before the provider reported its issuer.
+  /// The subject under which this user's items may have been stored before the provider named the user, or `nil` if
+  /// there is none.
   var formerSubject: Subject?
   var isSessionReported = false
   /// Whether the store knows the current user and has assigned all matching items to that user.

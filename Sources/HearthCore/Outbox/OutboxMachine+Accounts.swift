@@ -3,8 +3,8 @@ extension OutboxMachine {
   // MARK: - Sessions
 
   /// Applies a change to the account's session. `knownSubject` is the current or last user, but a subject in
-  /// `permission` takes precedence. `former` is the same user's subject under an earlier issuer, and `token` is the
-  /// session's current token.
+  /// `permission` takes precedence. `former` is the subject under which this user's items may have been stored before
+  /// the provider named the user. `token` is the session's current token.
   package mutating func sessionChanged(
     _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject?,
     token: Fingerprint?, at now: Timestamp

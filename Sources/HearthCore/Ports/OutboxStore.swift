@@ -17,8 +17,8 @@ package protocol OutboxStore: Sendable {
   /// that made the commit returns. Call `observe` once, before any other method.
   func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void)
 
-  /// Recovers the store after a start, or while it is broken. If the database is damaged, moves it aside and creates a
-  /// new one.
+  /// Recovers the store when the daemon starts, or after the store has broken. If the database is damaged, moves it
+  /// aside and creates a new one.
   ///
   /// Releases all earlier claims. If a request may have been sent, its result counts as unknown from the time it was
   /// sent or, if that time was not recorded, from the time of the claim. The commit contains the counts of all

@@ -1,14 +1,14 @@
 /// Removes secrets from responses before they are logged, stored or published.
 ///
-/// A secret is found in these forms, in upper or lower case: unchanged, percent-encoded, JSON-escaped, with HTML
-/// character references (even in part), in Base64 at any alignment, and in hexadecimal digits. The beginning of a
-/// secret is found if it has at least 16 bytes, or if the text is cut off after it.
+/// A secret is found in these forms, in upper or lower case: unchanged, percent-encoded, JSON-escaped, with some
+/// or all characters as HTML character references, in Base64 at any alignment, and in hexadecimal digits. The beginning
+/// of a secret is found if it has at least 16 bytes, or if the text is cut off after it.
 ///
 /// An attacker may choose both the text and the secrets. The running time is therefore linear in the length of the text
 /// and in the number of secrets, and only as much of each secret is read as fits in the text.
 package struct Redactor: Sendable {
   package static let replacement = "[redacted]"
-  /// The number of bytes that are read from a text to quote one line of it.
+  /// The maximum number of bytes of a text to scan when quoting one line of it.
   package static let quotable = 2048
 
   private var secrets: [Secret] = []
@@ -45,8 +45,8 @@ package struct Redactor: Sendable {
     return result
   }
 
-  /// Returns the text as one line of at most `limit` characters, without secrets and without characters that are not
-  /// plain.
+  /// Returns the text as one line of at most `limit` characters. Redacts secrets, and replaces runs of characters that
+  /// are not plain with a space.
   package func line(_ text: String, limit: Int = 200) -> String {
     let words = redactedBeginning(of: text).unicodeScalars.split { !$0.isPlain || $0 == " " }
     let line = words.map { String(String.UnicodeScalarView($0)) }.joined(separator: " ")

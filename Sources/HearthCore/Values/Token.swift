@@ -34,8 +34,8 @@ package enum TokenSyntax {
   }
 }
 
-/// The configured scopes and audience of an account's tokens. Clients cannot get tokens with other scopes or another
-/// audience.
+/// The configured scopes and audience of an account's tokens. Clients cannot get tokens with different scopes or a
+/// different audience.
 package struct TokenOffer: Hashable, Sendable {
   package let scopes: [String]
   package let audience: String?

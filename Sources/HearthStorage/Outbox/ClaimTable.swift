@@ -55,7 +55,7 @@ final class ClaimTable: Sendable {
 
   fileprivate struct State: ~Copyable {
     var marks: SentMarks
-    /// Whether new claims are allowed. They must not overwrite the marks of earlier claims before these claims have
+    /// Whether new claims are allowed. New claims must not overwrite the marks of earlier claims until those have
     /// ended.
     var isOpen = false
     var claims: [Int64: Claim] = [:]

@@ -121,9 +121,10 @@ enum OutboxSchema {
         """)
   }
 
-  /// Stores whether an item's request was sent, so that no API receives one key with two contents. If a user's retry
-  /// has reset an item's attempts, the last status or error shows this. Also stores the time that orders items with the
-  /// same `replaceKey`, which used to be ordered by number, and the number of responses that do not count as attempts.
+  /// Adds a column that records whether an item's request was sent, so that no API receives one key with two contents.
+  /// If a user's retry has reset an item's attempts, the last status or error shows that a request was sent. Also adds
+  /// the time that orders items with the same `replaceKey`, which used to be ordered by number, and the number of
+  /// responses that do not count as attempts.
   static func rememberMaking(_ db: Database) throws {
     try db.execute(
       sql: """
