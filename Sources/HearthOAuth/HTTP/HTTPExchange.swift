@@ -186,21 +186,17 @@ final class HTTPExchange: APIExchange {
     for waiter in waiting { waiter.resume() }
   }
 
-  /// Waits until `read` returns a value, and returns this value.
+  /// Waits until `read` returns a result, and returns its value or throws its failure.
   private func wait<Value: Sendable>(
-    for read: (inout State) throws(ExchangeFailure) -> Value?
+    for read: (inout State) -> Result<Value, ExchangeFailure>?
   ) async throws(ExchangeFailure) -> Value {
     while true {
       var found: Result<Value, ExchangeFailure>?
       await withCheckedContinuation { waiter in
         found = state.withLock { state in
-          do throws(ExchangeFailure) {
-            if let value = try read(&state) { return .success(value) }
-            state.waiting.append(waiter)
-            return nil
-          } catch {
-            return .failure(error)
-          }
+          let result = read(&state)
+          if result == nil { state.waiting.append(waiter) }
+          return result
         }
         if found != nil { waiter.resume() }
       }
@@ -211,25 +207,20 @@ final class HTTPExchange: APIExchange {
   // MARK: - The request
 
   func write(_ piece: [UInt8], isLast: Bool) async throws(ExchangeFailure) -> Bool {
-    let isWanted = try await wait { state throws(ExchangeFailure) -> Bool? in
-      if state.isRefused { return false }
-      if let end = state.end {
-        try end.get()
-        return false
-      }
+    let isWanted = try await wait { state in
+      if state.isRefused { return .success(false) }
+      if let end = state.end { return end.map { false } }
       guard state.hasBegun else { return nil }
       state.unsent += piece.count
       if isLast { state.isUpload = false }
-      return true
+      return .success(true)
     }
     guard isWanted else { return false }
     onConnection { $0.write(ByteBuffer(bytes: piece), isLast: isLast, of: self) }
-    return try await wait { state throws(ExchangeFailure) -> Bool? in
-      if state.unsent == 0 { return true }
-      if state.isRefused { return false }
-      guard let end = state.end else { return nil }
-      try end.get()
-      return false
+    return try await wait { state in
+      if state.unsent == 0 { return .success(true) }
+      if state.isRefused { return .success(false) }
+      return state.end?.map { false }
     }
   }
 
@@ -243,46 +234,44 @@ final class HTTPExchange: APIExchange {
   /// Waits for the request to end and returns the response. If the calling task is cancelled, cancels the request.
   func answer() async throws(ExchangeFailure) -> HTTPResponse {
     await withTaskCancellationHandler {
-      _ = try? await wait { state in state.end.map { _ in true } }
+      try? await wait { state in state.end }
     } onCancel: {
       cancel("cancelled")
     }
-    return try await wait { state throws(ExchangeFailure) -> HTTPResponse? in
-      try state.end?.get()
+    return try await wait { state in
+      if case .failure(let failure) = state.end { return .failure(failure) }
       state.response?.body = Array(state.unread.readableBytesView)
-      return state.response
+      return state.response.map { .success($0) }
     }
   }
 
   func response() async throws(ExchangeFailure) -> APIResponse {
-    try await wait { state throws(ExchangeFailure) -> APIResponse? in
+    try await wait { state in
       guard var response = state.response else {
-        try state.end?.get()
+        if case .failure(let failure) = state.end { return .failure(failure) }
         return nil
       }
       guard response.header("Content-Type") != nil || state.unread.readableBytes > 0 || state.end != nil else {
         return nil
       }
       response.body = Array(state.unread.readableBytesView.prefix(256))
-      return APIResponse(response)
+      return .success(APIResponse(response))
     }
   }
 
   func read() async throws(ExchangeFailure) -> [UInt8]? {
-    let (piece, wasFull) = try await wait { state throws(ExchangeFailure) -> ([UInt8]?, Bool)? in
+    let (piece, wasFull): ([UInt8]?, Bool) = try await wait { state in
       if let bytes = state.unread.readBytes(length: min(state.unread.readableBytes, APIRequest.pieceLimit)),
         !bytes.isEmpty
       {
         state.unread.discardReadBytes()
         defer { state.isFull = false }
-        return (bytes, state.isFull)
+        return .success((bytes, state.isFull))
       }
       // The empty response is complete. Waiting for the exchange to end could fail, because the server may have closed
       // the connection before it received the rest of the request's body.
-      if state.isRefused, state.isEmpty { return (nil, false) }
-      guard let end = state.end else { return nil }
-      try end.get()
-      return (nil, false)
+      if state.isRefused, state.isEmpty { return .success((nil, false)) }
+      return state.end?.map { (nil, false) }
     }
     if wasFull { onConnection { $0.readOn() } }
     return piece

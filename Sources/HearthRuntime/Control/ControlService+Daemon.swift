@@ -21,11 +21,11 @@ extension GetMetrics: PlainMethod {
 }
 
 extension ReloadConfiguration: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Empty {
-    do throws(ReloadFailure) {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> Empty {
+    do {
       try await service.reload()
     } catch {
-      throw .internalError(
+      throw RPCError.internalError(
         "The new configuration was rejected, so the previous one stays in use. Reason: \(error.message)")
     }
     return Empty()
@@ -37,7 +37,7 @@ extension DiscoverMethods: PlainMethod {
 }
 
 extension Subscribe: ServedMethod {
-  func respond(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> ControlResponse {
+  func respond(from service: ControlService, for peer: any ControlPeer) async throws -> ControlResponse {
     try await service.check(account)
     let now = service.clock.now()
     let (subscription, start) = try service.hub.subscribe(topics: topics, account: account, peer: peer)
@@ -46,9 +46,9 @@ extension Subscribe: ServedMethod {
 }
 
 extension Unsubscribe: PlainMethod {
-  func result(from service: ControlService, for peer: any ControlPeer) throws(RPCError) -> Empty {
+  func result(from service: ControlService, for peer: any ControlPeer) throws -> Empty {
     guard service.hub.unsubscribe(text, of: peer.id) else {
-      throw .invalidParams("There is no subscription \(text.quotedName) on this connection.")
+      throw RPCError.invalidParams("There is no subscription \(text.quotedName) on this connection.")
     }
     return Empty()
   }

@@ -162,11 +162,11 @@ package final class EventHub: Sendable {
   /// Throws `overloaded` if the connection has too many subscriptions.
   package func subscribe(
     topics: Set<EventTopic>, account: AccountName?, peer: any ControlPeer
-  ) throws(RPCError) -> (subscription: Subscription, start: @Sendable () -> Void) {
+  ) throws -> (subscription: Subscription, start: @Sendable () -> Void) {
     let sink = peer.openSink()
-    return try state.withLock { (state) throws(RPCError) in
+    return try state.withLock { state in
       guard state.subscribers.values.count(where: { $0.connection == peer.id }) < Self.subscriptionsPerConnection else {
-        throw .overloaded("A connection can have at most \(Self.subscriptionsPerConnection) subscriptions.")
+        throw RPCError.overloaded("A connection can have at most \(Self.subscriptionsPerConnection) subscriptions.")
       }
       state.subscriptionCount += 1
       let id = "\(state.subscriptionCount)"

@@ -45,7 +45,7 @@ package final class Metrics: RunningService {
 
   /// Restores the counts from before the restart. Must be called before anything is counted.
   package func recall() async {
-    do throws(AccessFailure) {
+    do {
       for family in try await store.recall() {
         if let name = MetricName(rawValue: family.name), name.isKept { registry.add(family.samples, to: name) }
       }
@@ -60,7 +60,7 @@ package final class Metrics: RunningService {
   package func run() async {
     for await _ in changes {
       let families = MetricName.allCases.filter(\.isKept).map { $0.family(registry.samples(of: $0)) }
-      do throws(AccessFailure) {
+      do {
         try await store.keep(families)
       } catch {
         logger.warning("Cannot save the counters: \(error.detail).")
@@ -267,7 +267,7 @@ private struct MeasuredAPIEndpoint: APIEndpoint {
       return try await api.exchange(request, of: account, bearer: bearer, timeout: timeout)
     }
     let begun = metrics.begin()
-    do throws(ExchangeFailure) {
+    do {
       let response = try await api.exchange(request, of: account, bearer: bearer, timeout: timeout)
       metrics.attempted(for: account, status: response.status, since: begun)
       return response

@@ -114,7 +114,7 @@ extension OutboxService {
   /// Repeats `step` until it handles fewer than `OutboxMachine.batch` items, which means that no more items are left.
   /// Returns the total number of items.
   private func untilDone(
-    of account: AccountName?, _ step: @Sendable () async throws(OutboxStoreFailure) -> Int
+    of account: AccountName?, _ step: @autoclosure () async throws(OutboxStoreFailure) -> Int
   ) async throws -> Int {
     var count = 0
     while true {
@@ -142,9 +142,7 @@ extension OutboxService {
   package func flush(_ account: AccountName?, timeout: Duration) async throws -> OutboxStats {
     let chosen = try chosen(account).filter { machine.mayBeSendable($0) }
     for name in chosen {
-      _ = try await untilDone(of: account) { [store] () async throws(OutboxStoreFailure) in
-        try await store.retryNow(name, limit: OutboxMachine.batch)
-      }
+      _ = try await untilDone(of: account, await store.retryNow(name, limit: OutboxMachine.batch))
       machine.retryNow(name, at: now())
     }
     follow()
@@ -184,9 +182,7 @@ extension OutboxService {
     follow()
     var count = 0
     for subject in subjects {
-      count += try await untilDone(of: name) { [store] () async throws(OutboxStoreFailure) in
-        try await store.purge(name, of: subject, limit: OutboxMachine.batch)
-      }
+      count += try await untilDone(of: name, await store.purge(name, of: subject, limit: OutboxMachine.batch))
     }
     return count
   }
@@ -230,7 +226,7 @@ extension OutboxService {
     of account: AccountName? = nil, item id: String = "", among items: [NewOutboxItem] = [],
     _ call: @autoclosure () async throws(OutboxStoreFailure) -> Value
   ) async throws -> Value {
-    do throws(OutboxStoreFailure) { return try await call() } catch {
+    do { return try await call() } catch {
       noteFailure(error)
       let first = items.first?.draft.account
       let account = items.allSatisfy { $0.draft.account == first } ? account ?? first : nil

@@ -199,7 +199,7 @@ package actor OutboxService: RunningService {
   }
 
   private func perform(_ work: OutboxStoreWork) async {
-    do throws(OutboxStoreFailure) {
+    do {
       try await carryOut(work)
       storeFailures.succeeded(at: .loop)
     } catch {
@@ -303,7 +303,7 @@ package actor OutboxService: RunningService {
 
   /// Records that a request is about to be sent. Returns false if the request must not be sent.
   private func mayLeave(_ delivery: Delivery, of epoch: Int64) -> Bool {
-    do throws(OutboxStoreFailure) {
+    do {
       let isClaimed = try store.begin(delivery.number, of: epoch)
       storeFailures.succeeded(at: .sending)
       return isClaimed

@@ -190,7 +190,7 @@ package actor RequestService {
         let bearer = try await bearers.tokenRejected(rejection, of: account)
         step = machine.authorized(by: bearer, access[account])
       case .send(let request, let bearer):
-        do throws(ExchangeFailure) {
+        do {
           let response = try await send(request, bearer)
           sent(account, response.status)
           step = machine.responded(response, access[account])

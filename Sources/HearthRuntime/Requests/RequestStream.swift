@@ -297,7 +297,7 @@ extension RequestStream {
         return .head(response, url)
       case .answered(_, let exchange):
         let piece: [UInt8]?
-        do throws(ExchangeFailure) {
+        do {
           piece = try await exchange.read()
         } catch {
           let rest = "Only part of the response was received."

@@ -77,7 +77,7 @@ enum DefaultAccount {
 
   static func choice(
     for url: String?, _ daemon: inout ControlClient
-  ) throws(ControlClient.Failure) -> Reply<ChosenAccount> {
+  ) throws -> Reply<ChosenAccount> {
     try daemon.call(ChooseAccount(url: url, directories: workingDirectories))
   }
 

@@ -104,10 +104,9 @@ struct ImportBatches: ~Copyable {
       params["bytesBefore"] = JSON(keptBytes)
     }
     let json: JSON
-    do throws(ControlClient.Failure) {
+    do {
       json = try daemon.call(ImportItems.name, params)
-    } catch {
-      guard case .refused(let refusal) = error, refusal.isAboutItems else { throw error }
+    } catch ControlClient.Failure.refused(let refusal) where refusal.isAboutItems {
       return refusal
     }
     guard let receipt = ImportReceipt(json: json) else {

@@ -32,7 +32,7 @@ struct InputLines {
   mutating func next() throws -> [UInt8]? {
     while true {
       var line: [UInt8]?
-      do throws(LineFramer.LineTooLong) {
+      do {
         if let next = try framer.next() {
           number += 1
           line = next

@@ -112,10 +112,9 @@ struct SignInWait {
   private static func isLocal(_ page: String) -> Bool { (try? HTTPURL(page))?.origin.isLoopback == true }
 
   private func complete(_ address: String, _ daemon: inout ControlClient) throws {
-    do throws(ControlClient.Failure) {
+    do {
       _ = try daemon.call(CompleteSignIn(begun.id, address: Secret(address)))
-    } catch {
-      guard case .refused(let rejection) = error else { throw error }
+    } catch ControlClient.Failure.refused(let rejection) {
       ProgressLine.clear()
       Output.note(rejection.message)
     }

@@ -131,12 +131,11 @@ struct LoginVerb: ParsableCommand {
     let flows = choice.map { [$0.flow].compactMap(\.self) } ?? (noBrowser ? [.browser] : Self.usualFlows)
     var missing: [String] = []
     for flow in flows {
-      do throws(ControlClient.Failure) {
+      do {
         return (flow, try daemon.call(BeginSignIn(account, flow: flow, replace: replace)))
-      } catch {
-        guard case .refused(let rejection) = error else { throw error }
+      } catch ControlClient.Failure.refused(let rejection) {
         if flow == .password, rejection.kind == .invalidParams { return (flow, try askPassword(account, &daemon)) }
-        guard rejection.kind == .flowNotSupported else { throw error }
+        guard rejection.kind == .flowNotSupported else { throw ControlClient.Failure.refused(rejection) }
         missing.append(rejection.message)
       }
     }
