@@ -32,7 +32,7 @@ extension DaemonAccess {
 
   var socketPath: String {
     get throws {
-      do {
+      do throws(SocketPath.Failure) {
         return try SocketPath.resolve(option: socket, else: .ofThisProcess)
       } catch {
         switch error {
@@ -75,12 +75,12 @@ extension ControlClient {
   static let shortTimeout: Duration = .seconds(15)
 
   /// Returns the account's outbox counts, or `nil` if the daemon cannot read the outbox.
-  mutating func outboxStats(of account: AccountName) throws -> OutboxStats? {
+  mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
     try outboxStats(of: [account])[0]
   }
 
   /// Returns the outbox counts of several accounts, in order.
-  mutating func outboxStats(of accounts: [AccountName]) throws -> [OutboxStats?] {
+  mutating func outboxStats(of accounts: [AccountName]) throws(Failure) -> [OutboxStats?] {
     try call(each: accounts.map { GetOutboxStats($0) }).map { try? $0.get() }
   }
 }

@@ -77,7 +77,7 @@ enum DefaultAccount {
 
   static func choice(
     for url: String?, _ daemon: inout ControlClient
-  ) throws -> Reply<ChosenAccount> {
+  ) throws(ControlClient.Failure) -> Reply<ChosenAccount> {
     try daemon.call(ChooseAccount(url: url, directories: workingDirectories))
   }
 

@@ -104,9 +104,10 @@ struct ImportBatches: ~Copyable {
       params["bytesBefore"] = JSON(keptBytes)
     }
     let json: JSON
-    do {
+    do throws(ControlClient.Failure) {
       json = try daemon.call(ImportItems.name, params)
-    } catch ControlClient.Failure.refused(let refusal) where refusal.isAboutItems {
+    } catch {
+      guard case .refused(let refusal) = error, refusal.isAboutItems else { throw error }
       return refusal
     }
     guard let receipt = ImportReceipt(json: json) else {

@@ -32,7 +32,7 @@ struct InputLines {
   mutating func next() throws -> [UInt8]? {
     while true {
       var line: [UInt8]?
-      do {
+      do throws(LineFramer.LineTooLong) {
         if let next = try framer.next() {
           number += 1
           line = next

@@ -112,9 +112,10 @@ struct SignInWait {
   private static func isLocal(_ page: String) -> Bool { (try? HTTPURL(page))?.origin.isLoopback == true }
 
   private func complete(_ address: String, _ daemon: inout ControlClient) throws {
-    do {
+    do throws(ControlClient.Failure) {
       _ = try daemon.call(CompleteSignIn(begun.id, address: Secret(address)))
-    } catch ControlClient.Failure.refused(let rejection) {
+    } catch {
+      guard case .refused(let rejection) = error else { throw error }
       ProgressLine.clear()
       Output.note(rejection.message)
     }

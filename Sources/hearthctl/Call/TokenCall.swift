@@ -56,7 +56,7 @@ struct TokenCall: PlainCall {
     var told: String?
     while true {
       let step = try events.step(from: &client, within: max(deadline - .now, .zero))
-      do {
+      do throws(ControlClient.Failure) {
         return try client.call(call)
       } catch {
         guard case .refused(let refusal) = error, step != nil,

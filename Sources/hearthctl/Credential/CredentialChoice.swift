@@ -53,7 +53,7 @@ struct CredentialChoice: Hashable {
   private static func choice(for url: String?, _ client: inout ControlClient) throws -> ChosenAccount? {
     do {
       return try DefaultAccount.choice(for: url, &client).value
-    } catch ControlClient.Failure.refused {
+    } catch .refused {
       return nil
     }
   }
@@ -62,11 +62,11 @@ struct CredentialChoice: Hashable {
   /// no such URL. If `names` is set, the answer includes the user's names.
   static func ask(
     _ account: AccountName, _ urls: [String], names: Bool = false, _ client: inout ControlClient
-  ) throws -> Answer? {
+  ) throws(ControlClient.Failure) -> Answer? {
     for url in urls {
       do {
         return .success(try client.call(GetToken(account, url: url, wantsNames: names)).value)
-      } catch ControlClient.Failure.refused(let error) {
+      } catch .refused(let error) {
         guard [.originNotAllowed, .invalidParams].contains(error.kind) else { return .failure(error) }
       }
     }

@@ -63,7 +63,7 @@ struct ExecVerb: ParsableCommand {
       let file = try TokenFile()
       guard file.write(secret) else { throw file.failure }
       let running: RunningProgram
-      do {
+      do throws(ProgramFailure) {
         running = try RunningProgram(program, variable: fileEnv ?? Self.usualVariable, file.path)
       } catch {
         file.remove()

@@ -13,7 +13,7 @@ struct RunningProgram {
   let process: pid_t
 
   /// Starts the program with an additional environment variable and blocks the signals in this process.
-  init(_ line: [String], variable name: String, _ value: String) throws {
+  init(_ line: [String], variable name: String, _ value: String) throws(ProgramFailure) {
     // Reset SIGCHLD, because a process that ignores SIGCHLD is not notified when a child ends.
     signal(SIGCHLD, SIG_DFL)
     var (blocked, before) = (Self.blocked, sigset_t())

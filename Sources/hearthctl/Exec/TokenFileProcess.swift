@@ -35,7 +35,7 @@ struct TokenFileProcess {
     let end = Waker(watching: Descriptors.letGo(except: [end, file.lock])[0])
     var pauses = ReconnectPauses()
     while !end.isWoken {
-      do {
+      do throws(ControlClient.Failure) {
         var daemon = try ControlClient(path: socket, waker: end)
         var events = EventFollower(Subscribe(topics: [.session], account: account))
         while true {
@@ -45,7 +45,7 @@ struct TokenFileProcess {
         }
       } catch {
         // Keep the file while the daemon is unreachable. Remove the token if the account was removed.
-        if case ControlClient.Failure.refused(let refusal) = error, refusal.kind == .unknownAccount { file.clear() }
+        if case .refused(let refusal) = error, refusal.kind == .unknownAccount { file.clear() }
         end.sleep(until: .now + pauses.next())
       }
     }
@@ -57,10 +57,10 @@ struct TokenFileProcess {
   /// refusal, keeps it.
   private static func refresh(
     _ file: TokenFile, _ account: AccountName, _ daemon: inout ControlClient
-  ) throws {
+  ) throws(ControlClient.Failure) {
     do {
       _ = file.write(try daemon.call(GetToken(account)).value.bearer.token.secret)
-    } catch ControlClient.Failure.refused(let error) {
+    } catch .refused(let error) {
       if [.locked, .unauthenticated, .reauthRequired].contains(error.kind) { file.clear() }
     }
   }

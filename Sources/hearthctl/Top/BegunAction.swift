@@ -53,10 +53,11 @@ struct BegunAction {
     self.name = name
     let call = try daemon.begin(method)
     result = { daemon in
-      do {
+      do throws(ControlClient.Failure) {
         return try daemon.response(to: call, within: .milliseconds(5)).map { done($0.value) }
-      } catch ControlClient.Failure.refused(let refusal) {
-        return refusal.message
+      } catch {
+        if case .refused(let refusal) = error { return refusal.message }
+        throw error
       }
     }
   }

@@ -195,7 +195,7 @@ struct AccountAddVerb: ParsableCommand {
       )
     }
     guard isServed else { return (false, "The running daemon uses another configuration, so it was not reloaded.") }
-    do {
+    do throws(ControlClient.Failure) {
       _ = try daemon.call(ReloadConfiguration())
       _ = try daemon.call(GetSession(account))
       return (true, "The daemon has loaded the account.")

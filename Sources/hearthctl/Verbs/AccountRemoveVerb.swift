@@ -86,12 +86,13 @@ struct AccountRemoveVerb: ParsableCommand {
       return Before()
     }
     var before = Before()
-    do {
+    do throws(ControlClient.Failure) {
       before.session = try daemon.call(GetSession(account)).value
       let stats = try daemon.outboxStats(of: account)
       before.waiting = stats.map { $0.pending + $0.inFlight + $0.waiting + $0.held } ?? 0
-    } catch ControlClient.Failure.refused(let rejection) where rejection.kind == .unknownAccount {
+    } catch {
       // If the daemon has not loaded the account, there is no session.
+      guard case .refused(let rejection) = error, rejection.kind == .unknownAccount else { throw error }
     }
     return before
   }
@@ -99,9 +100,10 @@ struct AccountRemoveVerb: ParsableCommand {
   /// Signs out. Returns `nil` if no daemon uses the file or if the daemon does not know the account.
   private func signOut(of account: AccountName, _ setting: AccountSetting) throws -> SignedOut? {
     guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return nil }
-    do {
+    do throws(ControlClient.Failure) {
       return try daemon.call(SignOut(account, revoke: true, outbox: .keep), within: .seconds(60)).value
-    } catch ControlClient.Failure.refused(let rejection) where rejection.kind == .unknownAccount {
+    } catch {
+      guard case .refused(let rejection) = error, rejection.kind == .unknownAccount else { throw error }
       return nil
     }
   }

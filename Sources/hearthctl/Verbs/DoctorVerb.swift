@@ -31,14 +31,14 @@ struct DoctorVerb: ParsableCommand {
     let limits = try daemonOptions.limits(or: ControlClient.shortTimeout)
     if daemonOptions.socket == nil, variable("HEARTH_SOCKET") == nil { findings += UnitChecks.findings() }
     var report = Bundle()
-    do {
+    do throws(ControlClient.Failure) {
       var daemon = try ControlClient(path: path, timeout: limits.call, connecting: limits.connecting)
       let info = try daemon.call(GetInfo()).value
       findings += files(info)
       findings += PathChecks.socket(path)
       findings += try ask(&daemon, info)
       if bundle != nil { report.ask(&daemon) }
-    } catch let error as ControlClient.Failure {
+    } catch {
       findings += files(nil)
       findings += PathChecks.socket(path)
       findings.append(Finding(.bad(ExitStatus(error)), "daemon", error.description))
@@ -71,7 +71,7 @@ struct DoctorVerb: ParsableCommand {
     return findings
   }
 
-  private func ask(_ daemon: inout ControlClient, _ info: DaemonInfo) throws -> [Finding] {
+  private func ask(_ daemon: inout ControlClient, _ info: DaemonInfo) throws(ControlClient.Failure) -> [Finding] {
     let since = info.startedAt.relative(to: .now)
     var findings = [Finding(.good, "daemon", "hearthd \(info.version), process \(info.pid), started \(since)")]
     if info.protocolNumber != HearthVersion.protocolNumber {
@@ -117,11 +117,12 @@ extension DoctorVerb {
   /// refuses the call, for example because its version lacks these checks.
   private func diagnose(
     _ account: AccountName, _ daemon: inout ControlClient
-  ) throws -> [Finding] {
-    do {
+  ) throws(ControlClient.Failure) -> [Finding] {
+    do throws(ControlClient.Failure) {
       let limit = daemonOptions.timeLimit ?? Self.diagnosisTimeout
       return try daemon.call(DiagnoseSession(account), within: limit).value.checks.map { Finding($0, of: account) }
-    } catch ControlClient.Failure.refused {
+    } catch {
+      guard case .refused = error else { throw error }
       return []
     }
   }

@@ -131,11 +131,12 @@ struct LoginVerb: ParsableCommand {
     let flows = choice.map { [$0.flow].compactMap(\.self) } ?? (noBrowser ? [.browser] : Self.usualFlows)
     var missing: [String] = []
     for flow in flows {
-      do {
+      do throws(ControlClient.Failure) {
         return (flow, try daemon.call(BeginSignIn(account, flow: flow, replace: replace)))
-      } catch ControlClient.Failure.refused(let rejection) {
+      } catch {
+        guard case .refused(let rejection) = error else { throw error }
         if flow == .password, rejection.kind == .invalidParams { return (flow, try askPassword(account, &daemon)) }
-        guard rejection.kind == .flowNotSupported else { throw ControlClient.Failure.refused(rejection) }
+        guard rejection.kind == .flowNotSupported else { throw error }
         missing.append(rejection.message)
       }
     }

@@ -114,7 +114,7 @@ struct SinkListVerb: ParsableCommand {
     guard !accounts.isEmpty, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
     var trouble: [String: String] = [:]
     for account in accounts.sorted().compactMap(AccountName.init) {
-      do {
+      do throws(ControlClient.Failure) {
         for check in try daemon.call(DiagnoseSession(account, [.sink])).value.checks where check.verdict == .problem {
           if let path = check.path { trouble[path] = check.message }
         }
