@@ -114,8 +114,7 @@ struct Daemon {
       clock: clock, logger: logger)
     self.revocations = revocations
     let signIns = SignInService(
-      sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock,
-      revocationsEnd: { await revocations.waitUntilIdle(for: $0) })
+      redirects: LoopbackListener(logger: logger), revocationsEnd: { await revocations.waitUntilIdle(for: $0) })
     let reauth = ReauthService(sessions: sessions, signIns: signIns, pages: setup.paths.browser, logger: logger)
     self.reauth = reauth
     let sinks = SinkService(
@@ -244,7 +243,6 @@ struct Daemon {
         await parts.outbox.sessionChanged(
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.outboxUser,
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
-        await parts.signIns.sessionChanged(snapshot.account)
         await parts.requests.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
         await parts.streams.sessionChanged(snapshot)
         await revocations.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)

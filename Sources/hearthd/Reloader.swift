@@ -116,7 +116,6 @@ actor Reloader {
 
   private func remove(_ account: AccountName) async {
     await parts.sessions.remove(account)
-    await parts.signIns.end(allOf: account, .reconfigured)
     parts.hub.remove(account)
     parts.status.sessionIs(account, nil)
   }
@@ -140,10 +139,9 @@ actor Reloader {
     }
     let store = account.credential == former.credential ? nil : builder.store(for: account)
     entry.revocations = account.credential.keepsRevocations
-    let isOtherProvider = !account.provider.sharesGrants(with: former.provider)
     await entry.service.configured(
-      account.session, endpoint: tokens, isOtherProvider: isOtherProvider, store: store)
+      account.session, endpoint: tokens, isOtherProvider: !account.provider.sharesGrants(with: former.provider),
+      store: store)
     await parts.sessions.update(entry)
-    if isOtherProvider { await parts.signIns.end(allOf: account.name, .reconfigured) }
   }
 }

@@ -39,7 +39,7 @@ struct CalledDaemon: Sendable {
       account: Sample.work, settings: SessionSettings(),
       store: MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now()))), endpoint: endpoint, clock: clock,
       logger: silent, seed: 1, publish: { events, status in hub.update(status, after: events) })
-    let signIns = SignInService(sessions: sessions, redirects: ScriptedRedirects(), clock: clock)
+    let signIns = SignInService(redirects: ScriptedRedirects())
     let revocations = RevocationService(
       sessions: sessions, store: MemoryRevocationStore(), clock: clock, logger: silent)
     let sinks = SinkService(

@@ -58,7 +58,11 @@ extension FuzzTarget {
       for step in [SignInStep.pushedRequest, .code, .deviceCode, .poll, .password] {
         try expectNoSecret(in: error.signInFailure(of: origin, at: step))
       }
-      try expectNoSecret(in: error.pollFailure(of: origin))
+      switch Result(catching: { () throws(SignInFailure) in try error.reasonToPoll(at: origin) }) {
+      case .failure(let failure): try expectNoSecret(in: failure)
+      case .success(.unanswered(let message)): try expectNoSecret(in: .failed(message: message))
+      case .success(.pending), .success(.slowDown): break
+      }
     }
   }
 

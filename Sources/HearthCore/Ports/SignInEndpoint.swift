@@ -16,9 +16,8 @@ package protocol SignInEndpoint: Sendable {
   /// Requests a device code (RFC 8628, section 3.1).
   func beginDevice() async throws(SignInFailure) -> DeviceSignIn
 
-  /// Asks the provider whether the user has finished (RFC 8628, section 3.4). Throws `pending` if the user has not
-  /// finished or the provider does not respond.
-  func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse
+  /// Asks the provider whether the user has finished (RFC 8628, section 3.4).
+  func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> GrantAnswer
 
   var takesPassword: Bool { get }
 

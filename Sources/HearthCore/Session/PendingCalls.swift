@@ -16,6 +16,8 @@ struct PendingCalls: Hashable, Sendable {
     }
   }
 
+  func isMakingRoom(for id: CallID) -> Bool { waiting.contains { $0.id == id && $0.kind == .room } }
+
   /// Whether a sign-out is waiting to be saved.
   var awaitSignOut: Bool { waiting.contains { if case .signOut = $0.kind { true } else { false } } }
 

@@ -22,10 +22,14 @@ package enum SessionAction: Hashable, Sendable {
   case identify(Credential, generation: Int, provider: Int = 0)
   /// Reserve disk space for the grant of an import or a sign-in. → `roomMade`
   case makeRoom(CallID)
-  /// Request the grant of an import or a sign-in. → `obtained`
-  case obtain(CallID)
+  /// Request the grant of an import or a sign-in, with the browser's code if there is one. → `obtained`
+  case obtain(CallID, code: Secret? = nil)
   /// Add the missing user and origin to the credential of an import or a sign-in. → `completed`
   case complete(CallID, Credential)
+  /// Ask the provider for the page to open or the code to show. → `signInBegan`
+  case beginSignIn(CallID)
+  /// Show the user the page to open or the code to enter, because the sign-in now waits for the user.
+  case showSignIn(CallID, SignInSteps, SignInProgress)
   /// → `lockRemembered`
   case rememberLockedByUser(Bool)
   /// Save this note before answering the calls of the same step. No input reports the result.
@@ -58,8 +62,6 @@ package enum SessionRejection: Hashable, Sendable, Error {
   case state(SessionState)
   case refreshUnavailable(message: String, retryAfter: Duration?)
   case stopping
-  /// A user has to sign in, because an account of this type cannot request a grant itself.
-  case needsSignIn
   /// The call was overtaken by another sign-in, a sign-out or another program's grant.
   case superseded
   /// The provider did not issue a grant for an import. The previous session continues.
@@ -68,4 +70,14 @@ package enum SessionRejection: Hashable, Sendable, Error {
   case storage(AccessFailure)
   /// The provider did not issue a grant for a sign-in. The previous session continues.
   case signIn(SignInFailure)
+  /// The user cancelled the sign-in. The previous session continues, as it does in the following cases.
+  case cancelled
+  /// Another sign-in for the same account has started.
+  case replaced
+  /// The user signed out during the sign-in.
+  case signedOut
+  /// The account was removed, or its provider or client was changed, during the sign-in.
+  case reconfigured
+  /// The sign-in has timed out. If the last poll got no response, `unanswered` is a sentence that says why.
+  case expired(unanswered: String?)
 }

@@ -33,15 +33,16 @@ package enum SessionInput: Sendable {
   /// Disk space for the grant of an import or a sign-in has been reserved, or the attempt failed.
   case roomMade(CallID, Result<Void, AccessFailure>)
   /// The provider's response for an import or a sign-in, or `nil` if the imported grant is used unchanged.
-  case obtained(CallID, Result<TokenResponse?, SessionRejection>)
-  /// The credential of an import or a sign-in, with its user and origin. `isWanted` is false if the sign-in has ended
-  /// in the meantime.
-  case completed(CallID, Credential, isWanted: Bool = true)
+  case obtained(CallID, Result<GrantAnswer?, SessionRejection>)
+  /// The credential of an import or a sign-in, with its user and origin.
+  case completed(CallID, Credential)
+  /// A sign-in has started at the provider, or failed to.
+  case signInBegan(CallID, Result<SignInSteps, SignInFailure>)
+  /// The user or the daemon ends a sign-in.
+  case signInInterrupted(CallID, SessionRejection)
 
   case locked(Lock)
   case unlocked(Lock)
-  /// A sign-in has begun or, if the value is `nil`, ended.
-  case signInChanged(SignInProgress?)
   case called(CallID, SessionCall)
 }
 
@@ -87,17 +88,15 @@ package enum SessionCall: Sendable {
   case signOut(revoke: Bool)
   /// Requests the client's own grant immediately, even after a sign-out or the end of the session.
   case requestGrant
-  /// Obtains the grant of an import or a sign-in, and starts to use it. If that fails, the previous session continues.
-  case adopt(GrantSource)
-}
-
-/// The source of a grant that does not come from a refresh.
-package enum GrantSource: Hashable, Sendable {
-  /// A user imports the grant. `isCounted` is false if its times come from a token instead of this clock.
-  case imported(Credential, isCounted: Bool = true)
-  /// A sign-in that began in the epoch `since`. It removes the user's lock if the lock was set before the sign-in
-  /// began. If `replacesLocked` is false and the account is locked, the grant is dropped.
-  case signIn(since: SessionEpoch, replacesLocked: Bool)
+  /// Imports a grant. `isCounted` is false if its times come from a token instead of this clock. If the import fails,
+  /// the previous session continues.
+  case adopt(Credential, isCounted: Bool = true)
+  /// Signs in. The response is the outcome. If the sign-in fails, the previous session continues. `replacesLocked` is
+  /// true if a locked credential may be replaced. `endsEarlier` is true if the account's earlier sign-ins end before
+  /// this one starts at the provider.
+  case signIn(SignInFlow, replacesLocked: Bool = false, endsEarlier: Bool = false)
+  /// A browser has come to the address of this sign-in. If it brings the code, the response is the sign-in's outcome.
+  case redirected(CallID, RedirectReading)
 }
 
 /// Identifies the sign-in to which a request or an imported grant belongs, so that late results can be recognized.
@@ -108,9 +107,4 @@ package struct SessionEpoch: Hashable, Sendable {
   var provider = 0
   /// Counts how often the user has locked the account. A sign-in removes only a lock that was set before it began.
   var userLocks = 0
-
-  /// Returns this epoch with the `userLocks` count of an earlier epoch.
-  package func since(locksOf earlier: SessionEpoch) -> SessionEpoch {
-    SessionEpoch(generation: generation, provider: provider, userLocks: earlier.userLocks)
-  }
 }

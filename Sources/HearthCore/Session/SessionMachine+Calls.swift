@@ -23,7 +23,10 @@ extension SessionMachine {
       calls.add(id, .read, at: now, outcome: isDone ? .succeeded : nil)
     case .signOut(let revoke): return signOut(id, revoke: revoke, at: now)
     case .requestGrant:
-      guard settings.renewsWithoutRefreshToken else { return [.answer(id, .rejected(.needsSignIn))] }
+      guard settings.renewsWithoutRefreshToken else {
+        let message = "Only client-credentials accounts support this flow."
+        return [.answer(id, .rejected(.signIn(.notSupported(message: message))))]
+      }
       switch credentialState {
       case .ended(let record) where record.reason != .credentialTooNew: startAnew()
       case .absent: startAnew()
@@ -31,7 +34,12 @@ extension SessionMachine {
       case .notHeld, .active, .starting, .adopting, .ending, .ended: break
       }
       calls.add(id, .refresh, at: now)
-    case .adopt(let source): return obtain(source, for: id, at: now)
+    case .adopt(let credential, let isCounted):
+      return adopt(IncomingGrant(credential, isCounted: isCounted, since: epoch), for: id, at: now)
+    case .signIn(let flow, let replacesLocked, let endsEarlier):
+      let signIn = SignIn(flow, replacesLocked: replacesLocked, endsEarlier: endsEarlier, since: epoch)
+      return start(signIn, for: id, at: now)
+    case .redirected(let signIn, let reading): return redirected(signIn, reading, by: id, at: now)
     }
     return []
   }
@@ -89,11 +97,12 @@ extension SessionMachine {
   // MARK: - A call is answered
 
   mutating func answerCalls(at now: Timestamp) -> [SessionAction] {
+    let late = calls.waiting.filter { $0.kind == .room && deadline(of: $0, at: now) <= now }
+    let silence = AccessFailure(.storageError, detail: "the storage did not respond in time")
+    let dropped = late.flatMap { roomMade($0.id, .failure(silence), at: now) }
     let answers = calls.waiting.compactMap { call in response(to: call, at: now).map { (id: call.id, $0) } }
     calls.remove(answers.map(\.id))
-    // If the disk space was not reserved in time, the grant is no longer requested.
-    for answer in answers { incoming[answer.id] = nil }
-    return answers.map { .answer($0, $1) }
+    return dropped + answers.map { .answer($0, $1) }
   }
 
   /// Returns the call's deadline. A refresh may need two requests, whereas reading the credential takes much less time.
@@ -118,7 +127,7 @@ extension SessionMachine {
       var call = call
       call.outcome = .failed(message: message, retryAfter: nil)
       if let response = responseIfReady(to: call, at: now) { return response }
-    case .room: return .rejected(.storage(AccessFailure(.storageError, detail: "the storage did not respond in time")))
+    case .room: return nil
     case .signOut, .adoption: message = "Hearth could not save the change yet and will retry."
     case .apiRejection, .read: return .done
     }
@@ -279,7 +288,7 @@ extension SessionCall {
   fileprivate var needsNoRefresh: Bool {
     switch self {
     case .token, .signOut: true
-    case .adopt, .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .awaitReading: false
+    case .adopt, .signIn, .redirected, .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .awaitReading: false
     }
   }
 }

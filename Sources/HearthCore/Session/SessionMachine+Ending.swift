@@ -49,14 +49,15 @@ extension SessionMachine {
 
   mutating func signOut(_ id: CallID, revoke: Bool, at now: Timestamp) -> [SessionAction] {
     let newest = newestInMemory
+    let ended = endSignIns(.signedOut)
     leaveSignIn()
-    if credentialState == .absent(signedOut: true) { return [.answer(id, .signedOut(revoke: []))] }
+    if credentialState == .absent(signedOut: true) { return ended + [.answer(id, .signedOut(revoke: []))] }
     calls.add(id, .signOut(newest, revoke: revoke), at: now)
-    if case .ending(let record, _) = credentialState, record.reason == .signedOut { return [] }
+    if case .ending(let record, _) = credentialState, record.reason == .signedOut { return ended }
     file.revokesRemoved = revoke
     let superseded = calls.supersedeAdoptions()
     refreshes.restart()
-    return superseded + record(EndRecord(reason: .signedOut, at: now, fingerprint: nil), at: now)
+    return ended + superseded + record(EndRecord(reason: .signedOut, at: now, fingerprint: nil), at: now)
   }
 
   private var newestInMemory: Credential? {

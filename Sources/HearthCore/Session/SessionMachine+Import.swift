@@ -1,35 +1,42 @@
 /// Handles the grants of imports and sign-ins. Once a grant has been requested, the session waits for the response even
 /// if the grant is no longer wanted, so that it can revoke an unused grant.
 extension SessionMachine {
-  mutating func obtain(_ source: GrantSource, for id: CallID, at now: Timestamp) -> [SessionAction] {
-    let grant = IncomingGrant(source, in: epoch)
-    if let lock = lock(against: grant, at: now) { return [.answer(id, .rejected(.state(lock)))] }
-    incoming[id] = grant
+  mutating func adopt(_ imported: IncomingGrant, for id: CallID, at now: Timestamp) -> [SessionAction] {
+    incoming[id] = imported
     return makeRoom(for: id, at: now)
   }
 
-  private mutating func makeRoom(for id: CallID, at now: Timestamp) -> [SessionAction] {
+  mutating func makeRoom(for id: CallID, at now: Timestamp) -> [SessionAction] {
     calls.add(id, .room, at: now)
     return [.makeRoom(id)]
   }
 
-  mutating func roomMade(_ id: CallID, _ result: Result<Void, AccessFailure>) -> [SessionAction] {
-    guard let grant = incoming[id] else { return [] }
+  mutating func roomMade(_ id: CallID, _ result: Result<Void, AccessFailure>, at now: Timestamp) -> [SessionAction] {
+    guard calls.isMakingRoom(for: id) else { return incoming[id]?.isAnswered == true ? drop(id, .superseded) : [] }
     calls.remove([id])
+    let why: SessionRejection? = if case .failure(let failure) = result { .storage(failure) } else { nil }
+    if let signIn = signIns[id], signIn.isBeginning {
+      return why.map { end(id, $0) } ?? begin(signIn, id, at: now)
+    }
+    guard let grant = incoming[id] else { return [] }
     if isSuperseded(grant) { return drop(id, .superseded) }
-    if case .failure(let failure) = result { return drop(id, .storage(failure)) }
-    return [.obtain(id)]
+    guard case .failure(let failure) = result else { return [.obtain(id, code: signIns[id]?.code)] }
+    // Poll a device's provider again, because the disk may have space by then.
+    guard signIns[id]?.flow == .device else { return drop(id, .storage(failure)) }
+    return notYet(id, .unanswered(message: "Hearth cannot store the credential: \(failure.detail)."), at: now)
   }
 
   mutating func obtained(
-    _ id: CallID, _ result: Result<TokenResponse?, SessionRejection>, at now: Timestamp
+    _ id: CallID, _ result: Result<GrantAnswer?, SessionRejection>, at now: Timestamp
   ) -> [SessionAction] {
     guard let grant = incoming[id] else { return [] }
     switch result {
-    case .success(let response):
-      if let error = response?.error { return drop(id, .provider(error)) }
-      if let response { incoming[id]?.brings(response, as: settings.bearer, at: now) }
+    case .success(.granted(let response)):
+      if let error = response.error { return drop(id, .provider(error)) }
+      incoming[id]?.brings(response, as: settings.bearer, at: now)
       return incoming[id]?.credential.map { [.complete(id, $0)] } ?? []
+    case .success(.notYet(let answer)): return notYet(id, answer, at: now)
+    case .success(nil): return grant.credential.map { [.complete(id, $0)] } ?? []
     case .failure(.provider(let failure)) where failure.isRepeated(again: grant.isRepeated) && !isSuperseded(grant):
       incoming[id]?.isRepeated = true
       return makeRoom(for: id, at: now)
@@ -40,38 +47,36 @@ extension SessionMachine {
     }
   }
 
-  mutating func completed(_ id: CallID, _ known: Credential, isWanted: Bool, at now: Timestamp) -> [SessionAction] {
+  private mutating func notYet(_ id: CallID, _ answer: DevicePolling.Answer, at now: Timestamp) -> [SessionAction] {
+    incoming[id] = nil
+    return signIns[id]?.notYet(answer, at: now).map { end(id, $0) } ?? []
+  }
+
+  mutating func completed(_ id: CallID, _ known: Credential, at now: Timestamp) -> [SessionAction] {
     incoming[id]?.complete(by: known, orAt: settings.binding?.origin)
     guard let grant = incoming[id], let credential = grant.credential else { return [] }
-    if !isWanted || isSuperseded(grant) { return drop(id, .superseded) }
-    if let lock = lock(against: grant, at: now) { return drop(id, .state(lock)) }
+    if grant.isAnswered || isSuperseded(grant) { return drop(id, .superseded) }
+    if let signIn = signIns[id], let lock = lock(against: signIn, at: now) { return drop(id, lock) }
+    let unlocks = (signIns[id]?.since ?? grant.since).userLocks == epoch.userLocks
     incoming[id] = nil
+    signIns[id]?.lands()
     let superseded = calls.supersedeAdoptions()
     calls.add(id, .adoption, at: now)
     if grant.since.provider == epoch.provider, let origin = credential.origin { settings.binding?.resolve(to: origin) }
-    let unlocks = grant.since.userLocks == epoch.userLocks
     return superseded + adopt(credential, grant.timing, unlocks: unlocks, isFresh: grant.isFresh, at: now)
   }
 
   /// Rejects the calls whose grants are superseded, without waiting for the provider's response.
   mutating func answerSuperseded() -> [SessionAction] {
-    let superseded = incoming.filter { !$0.value.isAnswered && isSuperseded($0.value) }.map(\.key)
-    for id in superseded { incoming[id]?.isAnswered = true }
-    calls.remove(superseded)
-    return superseded.map { .answer($0, .rejected(.superseded)) }
+    incoming.filter { !$0.value.isAnswered && isSuperseded($0.value) }.keys.flatMap { end($0, .superseded) }
   }
 
   /// Returns whether another sign-in, a sign-out or another program's grant has replaced the session since the call.
   private func isSuperseded(_ grant: IncomingGrant) -> Bool { grant.since.generation != epoch.generation }
 
-  private func lock(against grant: IncomingGrant, at now: Timestamp) -> SessionState? {
-    guard case .signIn(let begun, replacesLocked: false) = grant.source else { return nil }
-    return lock(since: begun, at: now)
-  }
-
   private mutating func drop(_ id: CallID, _ why: SessionRejection) -> [SessionAction] {
     guard let grant = incoming.removeValue(forKey: id) else { return [] }
-    let answer: [SessionAction] = grant.isAnswered ? [] : [.answer(id, .rejected(why))]
+    let answer = grant.isAnswered ? [] : end(id, why)
     guard grant.isFresh, let credential = grant.credential else { return answer }
     return answer + [.revoke(credential)]
   }
@@ -79,8 +84,7 @@ extension SessionMachine {
 
 /// The grant of an import or a sign-in, before it is written.
 struct IncomingGrant: Hashable, Sendable {
-  let source: GrantSource
-  /// The epoch in which the grant was requested. It decides what supersedes the grant and which lock the grant removes.
+  /// The epoch in which the grant was requested. It decides what supersedes the grant.
   let since: SessionEpoch
   /// The grant that was imported or that the provider has issued. `nil` until a sign-in receives its grant.
   private(set) var credential: Credential?
@@ -89,16 +93,11 @@ struct IncomingGrant: Hashable, Sendable {
   private(set) var isFresh = false
   /// Whether the grant was requested again, because the first response was lost.
   var isRepeated = false
-  /// Whether the call was already rejected because the grant is superseded.
+  /// Whether the call was already rejected, so that the grant is not used.
   var isAnswered = false
 
-  init(_ source: GrantSource, in epoch: SessionEpoch) {
-    self.source = source
-    switch source {
-    case .imported(let imported, let isCounted):
-      (since, credential, timing) = (epoch, imported, isCounted ? .counted : .read)
-    case .signIn(let begun, _): since = epoch.since(locksOf: begun)
-    }
+  init(_ imported: Credential? = nil, isCounted: Bool = true, since epoch: SessionEpoch) {
+    (credential, timing, since) = (imported, isCounted ? .counted : .read, epoch)
   }
 
   mutating func brings(_ response: TokenResponse, as bearer: BearerKind, at now: Timestamp) {

@@ -26,15 +26,6 @@ extension SessionMachine {
     }
   }
 
-  /// Returns the lock that applies to a sign-in that began in the epoch `begun`, or `nil` if no lock applies. If the
-  /// state shows no lock, because there is no session, the user's lock applies only if it was set after the sign-in
-  /// began.
-  package func lock(since begun: SessionEpoch, at now: Timestamp) -> SessionState? {
-    let state = state(at: now)
-    if case .locked = state { return state }
-    return locks.contains(.user) && begun.userLocks != epoch.userLocks ? .locked(.explicit(.user)) : nil
-  }
-
   /// Returns whether `leftover`, an unused grant of the account `owner`, may belong to the user who is signed in or
   /// signing in here. Many providers revoke all of a user's grants together (Google, "Revoking a token"), so revoking
   /// `leftover` could end this session.
@@ -104,6 +95,7 @@ extension SessionMachine {
   package func nextWake(after now: Timestamp) -> Timestamp? {
     var times: [Timestamp?] = calls.waiting.map { deadline(of: $0, at: now) }
     times += [file.read.retryAt, file.write.wakeAt, locks.wakeAt, signInAdvisedAt, plannedRequest(at: now)]
+    times += signIns.values.map(\.wakeAt)
     if let active, locks.isEmpty {
       times += [expiryNotice(active, at: now)?.at, active.grant.refreshExpiresAt]
       if active.accessFailure != nil || !isRenewable(active, at: now) { times.append(active.grant.expiresAt) }

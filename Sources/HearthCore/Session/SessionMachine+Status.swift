@@ -34,7 +34,7 @@ extension SessionMachine {
       isReadable: credentialState != .notHeld(.unread) && [nil, .passphraseRequired].contains(accessFailure?.kind),
       isWritePending: isWritePending,
       credentialError: (accessFailure ?? file.write.lastFailure ?? locks.noteFailure)?.detail,
-      signIn: signIn)
+      signIn: shownSignIn)
   }
 
   /// Whether the grant in memory is not on disk because its write failed or has to wait for a read.

@@ -1,7 +1,8 @@
 /// Makes every decision about one account's session, by turning inputs and the time into actions.
 ///
-/// The extensions follow a session's life: `+Start`, `+Reading`, `+Refresh`, `+Writing`, `+Ending`, `+Import`, and
-/// `+Calls` for the clients' calls. `nextWake` derives the next timer from the state, so no timer is stored.
+/// The extensions follow a session's life: `+Start`, `+Reading`, `+Refresh`, `+Writing`, `+Ending`, `+SignIn`,
+/// `+Import`, and `+Calls` for the clients' calls. `nextWake` derives the next timer from the state, so no timer is
+/// stored.
 package struct SessionMachine: Sendable {
   package let account: AccountName
   package internal(set) var settings: SessionSettings
@@ -31,7 +32,7 @@ package struct SessionMachine: Sendable {
   var clockStep: ClockStep?
   /// The token that an API had rejected before this process started. `nil` once this process has used a grant.
   var rejected: Fingerprint?
-  var signIn: SignInProgress?
+  var signIns: [CallID: SignIn] = [:]
   var random: SeededGenerator
 
   package init(account: AccountName, settings: SessionSettings, seed: UInt64, at now: Timestamp) {
@@ -50,12 +51,13 @@ package struct SessionMachine: Sendable {
     actions += readWhereDue(at: now)
     actions += writeWhereDue(at: now)
     actions += locks.rewriteNoteIfDue(at: now)
+    actions += continueSignIns(at: now)
     actions += answerSuperseded()
     actions += answerCalls(at: now)
     actions += refreshWhereDue(at: now)
     actions += publishExpiry(at: now)
     actions += publishState(at: now)
-    return actions
+    return closeSignIns(actions)
   }
 
   private mutating func apply(_ input: SessionInput, at now: Timestamp) -> [SessionAction] {
@@ -75,10 +77,11 @@ package struct SessionMachine: Sendable {
     case .endWritten(let result): return endWritten(result, at: now)
     case .removed(let result): return removed(result, at: now)
 
-    case .roomMade(let id, let result): return roomMade(id, result)
+    case .roomMade(let id, let result): return roomMade(id, result, at: now)
     case .obtained(let id, let result): return obtained(id, result, at: now)
-    case .completed(let id, let credential, let isWanted):
-      return completed(id, credential, isWanted: isWanted, at: now)
+    case .completed(let id, let credential): return completed(id, credential, at: now)
+    case .signInBegan(let id, let result): return began(id, result, at: now)
+    case .signInInterrupted(let id, let why): return interrupt(id, why)
 
     case .called(let id, let call): return called(id, call, at: now)
     case .locked(let lock):
@@ -92,14 +95,15 @@ package struct SessionMachine: Sendable {
       }
       return locks.add(lock)
     case .unlocked(let lock): return unlocked(lock)
-    case .signInChanged(let progress): signIn = progress
     case .lockRemembered(let result): locks.noteWritten(result, at: now, &random)
 
     case .woke: break
     case .clockChanged(let step): clockMoved(by: step)
     case .networkReturned: refreshes.networkReturned()
-    case .configured(let settings, let changed): return configured(settings, changed)
-    case .stopping: return stopping()
+    case .configured(let settings, let changed):
+      let ended = changed.contains(.provider) ? endSignIns(.reconfigured) : []
+      return ended + configured(settings, changed)
+    case .stopping: return endSignIns(.stopping) + stopping()
     }
     return []
   }
@@ -144,7 +148,7 @@ package struct SessionMachine: Sendable {
     refreshes.move(by: step)
     active?.move(by: step)
     for id in incoming.keys { incoming[id]?.move(by: step) }
-    if let signIn { self.signIn?.expiresAt = signIn.expiresAt + step }
+    for id in signIns.keys { signIns[id]?.move(by: step) }
     if case .adopting(var adoption) = credentialState {
       adoption.timing.move(&adoption.credential.grant, by: step)
       credentialState = .adopting(adoption)

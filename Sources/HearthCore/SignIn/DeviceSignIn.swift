@@ -48,6 +48,8 @@ package struct DevicePolling: Hashable, Sendable {
     nextAt = now + interval
   }
 
+  mutating func move(by step: Duration) { nextAt = nextAt + step }
+
   /// A poll result that does not end the sign-in.
   package enum Answer: Hashable, Sendable {
     /// `authorization_pending`
@@ -57,4 +59,11 @@ package struct DevicePolling: Hashable, Sendable {
     /// The provider was unreachable or returned a server error. The message is a full sentence.
     case unanswered(message: String)
   }
+}
+
+/// The provider's answer to a request for a grant.
+package enum GrantAnswer: Hashable, Sendable {
+  case granted(TokenResponse)
+  /// The user has not finished, or the provider does not respond, so the provider must be polled again.
+  case notYet(DevicePolling.Answer)
 }

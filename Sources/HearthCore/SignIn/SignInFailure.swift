@@ -8,8 +8,6 @@ package enum SignInFailure: Error, Hashable, Sendable {
   case denied(message: String)
   /// The code has expired (`expired_token`), or the user took too long.
   case expired(message: String)
-  /// The provider has not granted anything yet and must be polled again.
-  case pending(DevicePolling.Answer)
   /// The provider returned an error or an unusable response.
   case failed(message: String)
   /// The provider has granted tokens that must not be used and have to be revoked, for example because the ID token is
@@ -21,7 +19,6 @@ package enum SignInFailure: Error, Hashable, Sendable {
     case .notSupported(let message), .unavailable(let message, _), .denied(let message), .expired(let message),
       .failed(let message), .unusable(_, let message):
       message
-    case .pending: "The provider is waiting for you to sign in."
     }
   }
 }

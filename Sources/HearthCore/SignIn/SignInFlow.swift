@@ -18,8 +18,17 @@ package enum SignInFlow: String, CaseIterable, Hashable, Sendable {
   }
 }
 
+/// What the user has to do to sign in.
+package enum SignInSteps: Hashable, Sendable {
+  case browser(BrowserSignIn)
+  case device(DeviceSignIn)
+}
+
 /// A sign-in in progress, as shown to clients.
 package struct SignInProgress: Hashable, Sendable {
+  /// The time limit for a sign-in in the browser.
+  package static let timeout: Duration = .seconds(600)
+
   package let flow: SignInFlow
   /// The time at which the sign-in times out.
   package var expiresAt: Timestamp

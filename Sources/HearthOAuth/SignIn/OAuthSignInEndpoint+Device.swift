@@ -25,7 +25,7 @@ extension OAuthSignInEndpoint {
     }
   }
 
-  func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse {
+  func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> GrantAnswer {
     let answer: OAuthTokenEndpoint.Answer
     do {
       // The code works only once, so fetch everything else first.
@@ -34,15 +34,21 @@ extension OAuthSignInEndpoint {
     } catch {
       switch error {
       case .unreachable(let message), .unanswered(let message), .unavailable(let message, _):
-        throw .pending(.unanswered(message: message))
+        return .notYet(.unanswered(message: message))
       case .rejected, .unclear, .misconfigured: throw SignInFailure(error)
       }
     }
     let origin = answer.endpoints.token.origin
-    let response = try await answer.reader.grant(in: answer.response) { $0.pollFailure(of: origin) }
-    // Some providers do not send an ID token in this flow, so it is not required.
-    let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
-    return try await grant(in: answer, response, expecting: expected)
+    let read = await answer.response.read { [reader = answer.reader] response in
+      Result { () throws(TokenRejection) in try reader.grant(in: response) }
+    }
+    switch read {
+    case .failure(let rejection): return .notYet(try rejection.reasonToPoll(at: origin))
+    case .success(let response):
+      // Some providers do not send an ID token in this flow, so it is not required.
+      let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
+      return .granted(try await grant(in: answer, response, expecting: expected))
+    }
   }
 }
 

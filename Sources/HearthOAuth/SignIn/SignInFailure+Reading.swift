@@ -115,13 +115,13 @@ extension TokenRejection {
     }
   }
 
-  /// Returns the reason why a poll returned no grant (RFC 8628, section 3.5).
-  func pollFailure(of origin: Origin) -> SignInFailure {
+  /// Returns why a poll must be repeated (RFC 8628, section 3.5). Throws if the answer ends the sign-in.
+  func reasonToPoll(at origin: Origin) throws(SignInFailure) -> DevicePolling.Answer {
     switch signInMeaning(at: .poll) {
-    case .pending: .pending(.pending)
-    case .slowDown: .pending(.slowDown)
-    case .unavailable: .pending(.unanswered(message: unavailability(of: origin)))
-    case .expired, .denied, .accountDisabled, .misconfigured, .refused: signInFailure(of: origin, at: .poll)
+    case .pending: .pending
+    case .slowDown: .slowDown
+    case .unavailable: .unanswered(message: unavailability(of: origin))
+    case .expired, .denied, .accountDisabled, .misconfigured, .refused: throw signInFailure(of: origin, at: .poll)
     }
   }
 

@@ -19,7 +19,7 @@ extension SignInWithoutBrowser {
 
   package func beginDevice() async throws(SignInFailure) -> DeviceSignIn { throw .notSupported(message: otherFlow) }
 
-  package func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse {
+  package func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> GrantAnswer {
     throw .notSupported(message: otherFlow)
   }
 

@@ -194,7 +194,6 @@ extension SignOut: PlainMethod {
     // Get the subjects first, because the sign-out makes the session forget the user.
     let discarded = outbox == .discard ? await service.outbox.subjects(of: account) : []
     try await service.outbox.purge(account, of: discarded)
-    await service.signIns.end(allOf: account, .signedOut)
     // Get the credentials if the revocation or the provider's sign-out page needs them.
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
     let credentials: [Credential] = if case .signedOut(let signedOut, _) = answer.response { signedOut } else { [] }
@@ -261,8 +260,6 @@ extension ControlService {
         group.addTask {
           let account = entry.service.account
           await entry.service.lock(.user)
-          // Locking an account without a session does not publish a change, so notify the account's sign-ins here.
-          await signIns.sessionChanged(account)
           await sinks.waitUntilIdle(account)
         }
       }

@@ -6,15 +6,6 @@ extension ControlService {
   static let signInMethods: [any ServedMethod.Type] = [
     ImportGrant.self, BeginSignIn.self, AwaitSignIn.self, CancelSignIn.self, CompleteSignIn.self,
   ]
-
-  /// Waits until the credential has been read. Throws if the session is locked, unless `replace` is true.
-  fileprivate func checkUnlocked(
-    _ account: AccountName, replace: Bool
-  ) async throws(RPCError) -> SessionDirectory.Entry {
-    let (entry, answer) = try await ask(account, .awaitReading)
-    if case .locked = answer.status.state, !replace { throw .state(answer.status.state, answer.status) }
-    return entry
-  }
 }
 
 extension ImportGrant: PlainMethod {
@@ -23,7 +14,8 @@ extension ImportGrant: PlainMethod {
     guard accessToken ?? refreshToken != nil else {
       throw .invalidParams("Give \"refreshToken\", \"accessToken\" or both.")
     }
-    let entry = try await service.checkUnlocked(account, replace: replace)
+    let (entry, answer) = try await service.ask(account, .awaitReading)
+    if case .locked = answer.status.state, !replace { throw .state(answer.status.state, answer.status) }
     let now = await entry.service.catchUp()
     let grant = Grant(
       // A grant without an access token counts as expired, so it is refreshed before clients see it.
@@ -44,27 +36,17 @@ extension ImportGrant: PlainMethod {
 extension BeginSignIn: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> BegunSignIn {
     try await service.check(account)
-    let entry = try await service.checkUnlocked(account, replace: replace)
-    let request = try request(takingPassword: entry.signIn.takesPassword)
-    do throws(SignInEnd) {
-      return BegunSignIn(try await service.signIns.begin(request, of: entry, replacing: replace))
+    let entry = try await service.ask(account, .awaitReading).entry
+    // Require the parameters only if the account supports password sign-in. Otherwise, the sign-in fails with an error
+    // that says so.
+    if flow == .password, entry.signIn.takesPassword, username == nil || password == nil {
+      throw .invalidParams("Give \"username\" and \"password\".")
+    }
+    let user = flow == .password ? (name: username ?? "", password: password ?? Secret("")) : nil
+    do throws(SessionRejection) {
+      return BegunSignIn(try await service.signIns.begin(flow, as: user, of: entry, replacing: replace))
     } catch {
       throw RPCError(error, await entry.service.snapshot())
-    }
-  }
-
-  private func request(takingPassword: Bool) throws(RPCError) -> SignInRequest {
-    switch flow {
-    case .browser: return .browser
-    case .device: return .device
-    case .clientCredentials: return .clientCredentials
-    case .password:
-      // Require the parameters only if the account supports password sign-in. Otherwise, the sign-in fails with an
-      // error that says so.
-      if takingPassword, username == nil || password == nil {
-        throw .invalidParams("Give \"username\" and \"password\".")
-      }
-      return .password(name: username ?? "", password: password ?? Secret(""))
     }
   }
 }
@@ -72,14 +54,14 @@ extension BeginSignIn: PlainMethod {
 extension BegunSignIn {
   fileprivate init(_ attempt: SignInHandle) {
     switch attempt.steps {
-    case .browser(let signIn):
+    case .browser(let signIn)?:
       self.init(id: attempt.id, authorizationURL: signIn.authorizationURL, expiresAt: attempt.progress.expiresAt)
-    case .device(let device):
+    case .device(let device)?:
       self.init(
         id: attempt.id, verificationURI: device.verificationURI,
         verificationURIComplete: device.verificationURIComplete, userCode: device.userCode,
         expiresAt: attempt.progress.expiresAt)
-    case .nothing: self.init(id: attempt.id, expiresAt: attempt.progress.expiresAt)
+    case nil: self.init(id: attempt.id, expiresAt: attempt.progress.expiresAt)
     }
   }
 }
@@ -93,7 +75,7 @@ extension AwaitSignIn: PlainMethod {
     case .success(let status):
       await service.sinks.waitUntilIdle(account)
       return status
-    case .failure(let end): throw RPCError(end, try await service.entry(account).service.snapshot())
+    case .failure(let why): throw RPCError(why, try await service.entry(account).service.snapshot())
     }
   }
 }

@@ -11,10 +11,12 @@ extension RPCError {
       self = .unavailable(account, message, action: status.action, retryAfter)
     case .stopping: self = .shuttingDown
     case .superseded: self = .superseded(account)
-    case .needsSignIn: self = .state(.unauthenticated(signedOut: false), status)
     case .provider(let failure): self = .adoption(failure, account: account)
     case .storage(let accessFailure): self = .unwritable(accessFailure, status)
     case .signIn(let failure): self.init(failure, account: account)
+    case .expired: self.init(.signInExpired, account: account, message: rejection.sentence(account))
+    case .cancelled, .replaced, .signedOut, .reconfigured:
+      self.init(.signInFailed, account: account, message: rejection.sentence(account))
     }
   }
 
@@ -38,31 +40,13 @@ extension RPCError {
     RPCError(Failure.state(state, status))
   }
 
-  init(_ end: SignInEnd, _ status: SessionStatus) {
-    switch end {
-    case .rejected(let rejection): self.init(rejection, status)
-    case .interrupted(let interruption): self.init(interruption, status)
-    }
-  }
-
-  private init(_ interruption: SignInInterruption, _ status: SessionStatus) {
-    let account = status.account
-    switch interruption {
-    case .stopping: self = .shuttingDown
-    case .locked(let state): self = .state(state, status)
-    case .expired: self.init(.signInExpired, account: account, message: interruption.sentence(account))
-    case .cancelled, .superseded, .signedOut, .reconfigured:
-      self.init(.signInFailed, account: account, message: interruption.sentence(account))
-    }
-  }
-
   private init(_ failure: SignInFailure, account: AccountName) {
     switch failure {
     case .notSupported(let message): self.init(.flowNotSupported, account: account, message: message)
     case .unavailable(let message, let retryAfter): self = .unavailable(account, message, retryAfter)
     case .denied(let message): self.init(.signInDenied, account: account, message: message)
     case .expired(let message): self.init(.signInExpired, account: account, message: message)
-    case .failed, .unusable, .pending: self.init(.signInFailed, account: account, message: failure.message)
+    case .failed, .unusable: self.init(.signInFailed, account: account, message: failure.message)
     }
   }
 

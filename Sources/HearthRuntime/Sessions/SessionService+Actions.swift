@@ -97,19 +97,22 @@ extension SessionService {
       inStoreOrder {
         .roomMade(id, await Result { () async throws(AccessFailure) in _ = try await store.prepare(over: .any) })
       }
-    case .obtain(let id):
-      guard let request = requests[id] else { return }
+    case .obtain(let id, let code):
+      guard let ask = steps[id]?.ask else { return }
+      work.add { await self.obtained(id, await Result { () async throws(SessionRejection) in try await ask(code) }) }
+    case .beginSignIn(let id):
+      guard let begin = steps[id]?.begin else { return }
       work.add {
-        await self.obtained(id, await Result { () async throws(SessionRejection) in try await request.ask() })
+        await self.receive(.signInBegan(id, await Result { () async throws(SignInFailure) in try await begin(id) }))
       }
+    case .showSignIn(let id, let shown, let progress): steps[id]?.show?(shown, progress)
     case .complete(let id, let credential):
-      let request = requests[id]
       work.add {
         var known = credential
         // Bind a grant without an origin to the origin that a refresh would send it to at the moment.
         if known.origin == nil { (known.origin, known.origins) = (await endpoint.origin(), await endpoint.origins()) }
         if known.subject == nil { known.subject = await endpoint.identify(known) }
-        await self.receive(.completed(id, known, isWanted: await request?.isWanted() ?? false))
+        await self.receive(.completed(id, known))
       }
     case .revoke(let credential):
       work.add { [leave] in await leave(credential) }
@@ -167,8 +170,8 @@ extension SessionService {
     }
   }
 
-  private func obtained(_ id: CallID, _ result: Result<TokenResponse?, SessionRejection>) {
-    if let measured = (try? result.get())?.skew { observe(measured) }
+  private func obtained(_ id: CallID, _ result: Result<GrantAnswer?, SessionRejection>) {
+    if case .success(.granted(let response)) = result, let measured = response.skew { observe(measured) }
     receive(.obtained(id, result))
   }
 

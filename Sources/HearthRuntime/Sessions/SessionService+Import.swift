@@ -1,11 +1,14 @@
 package import HearthCore
 
-/// How to obtain the grant for an import or a sign-in.
-struct GrantRequest: Sendable {
-  /// Requests the grant, after disk space was reserved for it. Returns `nil` to use the imported grant unchanged.
-  let ask: @Sendable () async throws(SessionRejection) -> TokenResponse?
-  /// Returns whether the grant is still wanted. Called once the grant has arrived and its user is known.
-  var isWanted: @Sendable () async -> Bool = { true }
+/// How to carry out an import or a sign-in.
+struct GrantSteps: Sendable {
+  /// Starts a sign-in that waits for the user.
+  var begin: (@Sendable (CallID) async throws(SignInFailure) -> SignInSteps)?
+  /// Shows the user how to continue.
+  var show: (@Sendable (SignInSteps, SignInProgress) -> Void)?
+  /// Requests the grant, with the browser's code if there is one. Called after disk space was reserved for the grant.
+  /// Returns `nil` to use the imported grant unchanged.
+  let ask: @Sendable (_ code: Secret?) async throws(SessionRejection) -> GrantAnswer?
 }
 
 /// Requests and revokes grants outside of refreshes, for imports, sign-ins and sign-outs.
@@ -18,38 +21,15 @@ extension SessionService {
     // clock, so tell the machine where the expiry comes from.
     let isCounted = isTried && credential.grant.expiresAt != nil
     if !isCounted { timed.grant.expiresAt = expiry(of: credential.grant) }
-    let request = GrantRequest { [endpoint] () async throws(SessionRejection) in
+    let steps = GrantSteps { [endpoint] _ async throws(SessionRejection) in
       if isTried { return nil }
-      do throws(RefreshFailure) { return try await endpoint.refresh(credential) } catch { throw .provider(error) }
+      do throws(RefreshFailure) { return .granted(try await endpoint.refresh(credential)) } catch {
+        throw .provider(error)
+      }
     }
-    try await adopt(.imported(timed, isCounted: isCounted), by: request)
-  }
-
-  /// Throws if a grant could not be stored at the moment, so that users do not sign in for nothing. Returns the
-  /// session's current epoch, to be passed on as the epoch in which the sign-in began.
-  package func prepareToSignIn() async throws(SessionRejection) -> SessionEpoch {
-    if isStopping { throw .stopping }
-    let epoch = machine.epoch
-    let room = await inStoreOrder { [store] in
-      await Result { () async throws(AccessFailure) in try await store.prepare(over: .any) }
+    if case .rejected(let rejection) = await ask(.adopt(timed, isCounted: isCounted), steps).response {
+      throw rejection
     }
-    if case .failure(let failure) = room { throw .storage(failure) }
-    return epoch
-  }
-
-  /// Returns the lock that applies to a sign-in that began in `epoch`, or `nil` if there is none.
-  package func lock(since epoch: SessionEpoch) -> SessionState? {
-    let now = catchUp()
-    return machine.lock(since: epoch, at: now)
-  }
-
-  /// Signs in with the grant that the request returns. If that fails, the previous session continues.
-  func signIn(_ beginning: SignInBeginning, by request: GrantRequest) async throws(SessionRejection) {
-    try await adopt(.signIn(since: beginning.epoch, replacesLocked: beginning.replacesLocked), by: request)
-  }
-
-  private func adopt(_ source: GrantSource, by request: GrantRequest) async throws(SessionRejection) {
-    if case .rejected(let rejection) = await ask(.adopt(source), request).response { throw rejection }
     await storeIsQuiet()
   }
 

@@ -38,8 +38,8 @@ package actor SessionService: PlanningService, RunningService {
   private(set) var isStopped = false
   private var isMuted = false
   let passphraseMutex = AsyncMutex()
-  /// How to request the grants of the imports and sign-ins whose callers are waiting.
-  private(set) var requests: [CallID: GrantRequest] = [:]
+  /// How to carry out the imports and sign-ins whose callers are waiting.
+  private(set) var steps: [CallID: GrantSteps] = [:]
   private var resting: [CheckedContinuation<Void, Never>] = []
 
   let work = WorkInbox()
@@ -150,16 +150,16 @@ package actor SessionService: PlanningService, RunningService {
   /// Returns the response to a call, with the status at that time.
   package func ask(_ call: SessionCall) async -> SessionAnswer { await ask(call, nil) }
 
-  /// Returns the response to a call. `request` says how to request the grant if the call adopts one.
-  func ask(_ call: SessionCall, _ request: GrantRequest?) async -> SessionAnswer {
+  /// Returns the response to a call. `steps` says how to obtain the grant of an import or a sign-in.
+  func ask(_ call: SessionCall, _ steps: GrantSteps?) async -> SessionAnswer {
     if isStopped { return stopped }
     if case .token(let minValidity) = call, let published, let token = readyToken(minValidity) {
       return SessionAnswer(response: .token(token.bearer), status: published, at: clock.now())
     }
     callCount += 1
     let id = CallID(callCount)
-    requests[id] = request
-    defer { requests[id] = nil }
+    self.steps[id] = steps
+    defer { self.steps[id] = nil }
     var call = call
     if case .reportUnauthorized(let rejection) = call {
       call = .reportUnauthorized(verdicts.withLock { $0.judge(rejection, at: clock.steadyNow()) })
@@ -192,8 +192,6 @@ package actor SessionService: PlanningService, RunningService {
     let now = catchUp()
     return SessionAnswer(response: .rejected(.stopping), status: machine.snapshot(at: now), at: now)
   }
-
-  package func signInChanged(_ progress: SignInProgress?) { receive(.signInChanged(progress)) }
 
   package func networkReturned() { receive(.networkReturned) }
 

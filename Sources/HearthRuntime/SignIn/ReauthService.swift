@@ -30,7 +30,7 @@ package final class ReauthService: RunningService {
       logger.info("No browser was opened to sign in to \(account), because there is no display.")
       return
     }
-    do throws(SignInEnd) {
+    do throws(SessionRejection) {
       let begun = try await signIns.begin(.browser, of: entry, replacing: false)
       guard case .browser(let signIn) = begun.steps else { return }
       await show(signIn.authorizationURL, begun)

@@ -177,6 +177,7 @@ struct ClientCredentialsTests {
   @Test("says for another type of account that somebody has to sign in")
   func otherTypes() {
     var session = SessionScript.holding()
-    #expect(session.answer(asking: .requestGrant) == .rejected(.needsSignIn))
+    let told = SignInFailure.notSupported(message: "Only client-credentials accounts support this flow.")
+    #expect(session.answer(asking: .requestGrant) == .rejected(.signIn(told)))
   }
 }

@@ -69,10 +69,14 @@ struct ClockStepTests {
   @Test("shows the end of a sign-in by the new clock")
   func signIn() {
     var session = SessionScript.holding()
-    session.take(.signInChanged(SignInProgress(flow: .browser, expiresAt: .sample + .seconds(600))))
+    let id = session.begins()
     session.now = session.now + .seconds(3600)
     session.take(.clockChanged(by: .seconds(3600)))
     #expect(session.snapshot.signIn?.expiresAt == .sample + .seconds(4200))
+    session.passes(.seconds(599))
+    #expect(session.answer(to: id) == nil)
+    session.passes(.seconds(1))
+    #expect(session.answer(to: id) == .rejected(.expired(unanswered: nil)))
   }
 }
 

@@ -8,7 +8,7 @@ struct IncomingGrantTests {
 
   /// An import of a refresh token alone.
   private func importing(_ session: inout SessionScript) -> CallID {
-    session.asks(.adopt(.imported(.sample(7, subject: nil, issuedAt: session.now), isCounted: false)))
+    session.asks(.adopt(.sample(7, subject: nil, issuedAt: session.now), isCounted: false))
   }
 
   @Test("is asked for again at once if the reply was lost, and only once")
@@ -66,10 +66,12 @@ struct IncomingGrantTests {
     var session = SessionScript.holding()
     let granted = Credential.sample(5, issuedAt: session.now)
     let id = session.signsIn()
-    session.take(.obtained(id, .success(TokenResponse(granted, at: session.now))))
+    session.take(.obtained(id, .success(.granted(TokenResponse(granted, at: session.now)))))
     #expect(session.effects == [.complete(id, granted)])
-    session.take(.completed(id, granted, isWanted: false))
-    #expect(session.effects == [.revoke(granted)] && session.answer(to: id) == .rejected(.superseded))
+    session.take(.signInInterrupted(id, .cancelled))
+    #expect(session.effects.isEmpty && session.answer(to: id) == .rejected(.cancelled))
+    session.take(.completed(id, granted))
+    #expect(session.effects == [.revoke(granted)] && session.answers[id]?.count == 1)
     let other = session.signsIn()
     let response = TokenResponse(granted, at: session.now)
     session.take(.obtained(other, .failure(.signIn(.unusable(response, message: "It is for another client.")))))
@@ -135,7 +137,7 @@ struct IncomingGrantTests {
       var session = SessionScript()
       session.reads(.neverSignedIn)
       let imported = Credential.sample(7, issuedAt: session.now)
-      let id = session.asks(.adopt(.imported(imported, isCounted: isCounted)))
+      let id = session.asks(.adopt(imported, isCounted: isCounted))
       session.take(.roomMade(id, .success(())))
       session.take(.obtained(id, .success(nil)))
       session.steps(.seconds(600))

@@ -10,7 +10,8 @@ struct MistakesOfOthersTests {
       switch effect {
       case .write, .writeEnd, .remove, .setAside: true
       case .recall, .read, .refresh, .requestGrant, .askTime, .identify, .rememberLockedByUser, .remember,
-        .lockStore, .replaceStore, .makeRoom, .obtain, .complete, .revoke, .revokeAtOnce, .answer, .publish:
+        .lockStore, .replaceStore, .makeRoom, .obtain, .beginSignIn, .showSignIn, .complete, .revoke, .revokeAtOnce,
+        .answer, .publish:
         false
       }
     }

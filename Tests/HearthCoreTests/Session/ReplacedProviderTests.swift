@@ -46,15 +46,16 @@ import Testing
     #expect(session.machine.settings.binding?.origin == .sample, "what the new one grants names its place")
   }
 
-  @Test("drops what the former provider reports about the user, and the place named by a sign-in to it")
+  @Test("drops what the former provider reports about the user, and the place named by an import from it")
   func late() {
     var session = held
     let generation = session.machine.epoch.generation
-    let signIn = session.signsIn()
+    let imported = session.asks(.adopt(.sample(5, issuedAt: .sample)))
+    session.take(.roomMade(imported, .success(())))
     isReconfigured(&session, to: settings)
     session.take(.identified(generation: generation, .sample, origin: .sample, origins: [.sample]))
     #expect(session.machine.settings.binding == settings.binding && session.snapshot.subject == nil)
-    session.brings(.sample(5, issuedAt: .sample), to: signIn)
+    session.brings(.sample(5, issuedAt: .sample), to: imported)
     session.writes()
     #expect(isForeign(session) && session.token == .sample(5))
   }

@@ -266,7 +266,8 @@ struct SignInAndOutTests {
       var session = SessionScript.holding()
       let id = session.signsIn()
       if isSignOut { session.asks(.signOut(revoke: false)) } else { session.imports(other) }
-      #expect(session.answer(to: id) == .rejected(.superseded), "before the provider answers")
+      let why = isSignOut ? SessionRejection.signedOut : .superseded
+      #expect(session.answer(to: id) == .rejected(why), "before the provider answers")
       drain(&session)
       #expect(!session.machine.isAtRest)
       session.brings(first, to: id)

@@ -55,11 +55,15 @@ extension SessionSimulation {
     let isShort: Bool
     switch call {
     case .rehydrate, .awaitReading: isShort = true
-    case .token, .refresh, .requestGrant, .reportUnauthorized, .signOut, .adopt: isShort = false
+    case .token, .refresh, .requestGrant, .reportUnauthorized, .signOut, .adopt, .signIn, .redirected: isShort = false
     }
     let id = CallID(callCount)
     calls[id] = Call(askedAt: elapsed, isShort: isShort)
-    if case .adopt = call { calls[id]?.isAdoption = true }
+    switch call {
+    case .adopt, .signIn: calls[id]?.isAdoption = true
+    case .redirected(let signIn, _): calls[id]?.signIn = signIn
+    case .token, .refresh, .requestGrant, .reportUnauthorized, .signOut, .rehydrate, .awaitReading: break
+    }
     try deliver(.called(id, call))
   }
 

@@ -37,8 +37,9 @@ extension SessionSimulation {
       if let mark = disk.known.end?.fingerprint { ledger.refusedOnRecord.insert(mark) }
     case .removed(let result):
       if case .failure = result { ledger.removalFailed = true } else { ledger.removalFailed = false }
-    case .started, .woke, .clockChanged, .networkReturned, .configured, .signInChanged, .stopping, .credentialHinted,
-      .credentialWritten, .credentialSuperseded, .credentialSetAside, .lockRemembered, .identified, .roomMade,
+    case .started, .woke, .clockChanged, .networkReturned, .configured, .signInBegan, .signInInterrupted, .stopping,
+      .credentialHinted, .credentialWritten, .credentialSuperseded, .credentialSetAside, .lockRemembered, .identified,
+      .roomMade,
       .obtained, .completed, .locked, .unlocked, .called:
       break
     }
@@ -147,8 +148,9 @@ extension SessionSimulation {
       if case .adopting(let adoption) = machine.credentialState { ledger.newest = refreshToken(adoption.credential) }
     case .refreshEnded(_, .told): noteAge(isNew: isWrittenYounger)
     case .configured: try checkConfigured(before)
-    case .started, .woke, .signInChanged, .stopping, .credentialHinted, .credentialRead, .credentialSetAside,
-      .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .roomMade, .obtained, .locked, .unlocked,
+    case .started, .woke, .signInBegan, .signInInterrupted, .stopping, .credentialHinted, .credentialRead,
+      .credentialSetAside, .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .roomMade, .obtained,
+      .locked, .unlocked,
       .called:
       break
     }
@@ -244,8 +246,8 @@ extension SessionSimulation {
     case .askTime:
       if !locks.isEmpty || isStopping { throw Violation("the time is asked for where nothing may be asked") }
     case .replaceStore: try checkReplaced()
-    case .recall, .read, .identify, .makeRoom, .obtain, .complete, .rememberLockedByUser, .remember, .revoke,
-      .revokeAtOnce:
+    case .recall, .read, .identify, .makeRoom, .obtain, .beginSignIn, .showSignIn, .complete, .rememberLockedByUser,
+      .remember, .revoke, .revokeAtOnce:
       break
     }
   }
@@ -346,7 +348,11 @@ extension SessionSimulation {
     {
       throw Violation("the newest refresh token is neither on disk nor in memory: \(newest)")
     }
-    for (id, call) in calls where !awaited.contains(where: { $0.id == id }) {
+    for (id, call) in calls where !awaits(id) {
+      if let signIn = call.signIn {
+        if calls[signIn] == nil { throw Violation("the browser of a sign-in that is over is not answered") }
+        continue
+      }
       let limit = call.isShort ? SessionMachine.hydrationTimeout : settings.refresh.requestTimeout * 2 + .seconds(10)
       if lastEventAt - call.askedAt > limit + call.extra { throw Violation("call \(id.number) waits for too long") }
     }
@@ -358,6 +364,9 @@ extension SessionSimulation {
     let snapshot = machine.snapshot(at: now)
     if snapshot.history.failures > 0, snapshot.history.lastError == nil { throw Violation("a failure is not shown") }
   }
+
+  /// Whether the user or the provider has to do something before the call is answered.
+  private func awaits(_ id: CallID) -> Bool { machine.isWaiting(id) || awaited.contains { $0.id == id } }
 
   /// If nothing is under way, something is planned, or nothing is needed.
   private func checkPlan(_ wake: Timestamp?) throws(Violation) {
@@ -371,7 +380,10 @@ extension SessionSimulation {
     if disk.known.lockedByUser != machine.locks.contains(.user) {
       try need(.seconds(30), "the user's lock is not written down")
     }
-    if !calls.isEmpty { try need(settings.refresh.requestTimeout * 2 + .seconds(10), "calls wait") }
+    if calls.contains(where: { !machine.isWaiting($0.key) }) {
+      try need(settings.refresh.requestTimeout * 2 + .seconds(10), "calls wait")
+    }
+    if !machine.signIns.isEmpty { try need(.seconds(900), "a sign-in waits for ever") }
     switch machine.credentialState {
     case .notHeld(.unread): throw Violation("nothing is read, and nobody reads")
     case .ending: try need(.seconds(30), "an end is not written")

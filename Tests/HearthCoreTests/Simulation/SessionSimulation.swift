@@ -30,6 +30,8 @@ struct SessionSimulation: Simulation {
     var askedAt: Duration
     let isShort: Bool
     var isAdoption = false
+    /// The sign-in that a browser has come back to. It is answered together with that.
+    var signIn: CallID?
     /// By how much a backward step of the clock may have extended its deadline.
     var extra: Duration = .zero
   }
@@ -223,15 +225,21 @@ struct SessionSimulation: Simulation {
       enqueue(.remember(lockedByUser: isLocked))
     case .remember(let note): enqueue(.note(note))
     case .lockStore: enqueue(.lock)
-    case .makeRoom(let id): enqueue(.makeRoom(id))
-    case .obtain(let id): awaited.append((id, elapsed + .seconds(Int.random(in: 0...20, using: &random))))
+    case .makeRoom(let id):
+      calls[id]?.askedAt = elapsed
+      enqueue(.makeRoom(id))
+    case .obtain(let id, _), .beginSignIn(let id):
+      awaited.append((id, elapsed + .seconds(Int.random(in: 0...20, using: &random))))
     case .replaceStore: replaceStore()
     case .revoke(let credential): leftovers.append(credential)
     case .revokeAtOnce(let credential): revoke(credential)
     case .answer(let id, let response):
-      calls[id] = nil
+      guard calls.removeValue(forKey: id) != nil else { throw Violation("call \(id.number) is answered twice") }
+      if case .rejected(let why) = response, [.cancelled, .replaced, .signedOut, .reconfigured].contains(why) {
+        tally[.interruptedSignIn] += 1
+      }
       if case .signedOut(let credentials, _) = response { credentials.forEach { revoke($0) } }
-    case .identify, .complete, .publish: break
+    case .identify, .complete, .showSignIn, .publish: break
     }
   }
 

@@ -15,6 +15,6 @@ struct SessionSimulationTests {
     guard run.showsRareThings else { return }
     #expect(tally[.superseded] > run.histories / 50 && tally[.putBack] > run.histories / 50)
     #expect(tally[.leftover] > run.histories / 50 && tally[.broughtGrant] > run.histories / 8)
-    #expect(tally[.unusedGrant] > 0)
+    #expect(tally[.unusedGrant] > 0 && tally[.interruptedSignIn] > run.histories / 50)
   }
 }

@@ -45,6 +45,8 @@ enum SessionTallied: Hashable, Sendable {
   case superseded
   /// A grant that an import or a sign-in brought, in time or after something superseded it.
   case broughtGrant, unusedGrant
+  /// A sign-in that something ended before its grant came.
+  case interruptedSignIn
   /// An unused grant that was revoked.
   case leftover
   /// One of the session's own grants that somebody else put back.

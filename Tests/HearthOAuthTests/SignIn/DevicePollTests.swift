@@ -12,7 +12,7 @@ import Testing
     try await SignInBench.run { bench in
       let signIn = try await bench.beginDevice()
       bench.grant(IDTokenMint.token(bench.claims(nonce: nil)))
-      let response = try await bench.endpoint.poll(signIn)
+      let response = try #require(try await bench.endpoint.poll(signIn).granted)
       #expect(response.subject == Subject(issuer: bench.base, id: "2482") && response.origins == [bench.origin])
       #expect(
         bench.requests.last?.form == [
@@ -21,7 +21,7 @@ import Testing
         ])
       // Without an ID token the session asks who it is.
       bench.grant(nil)
-      #expect(try await bench.endpoint.poll(signIn).subject == nil)
+      #expect(try await bench.endpoint.poll(signIn).granted?.subject == nil)
       bench.grant(IDTokenMint.token(bench.claims(nonce: nil).merging(["aud": "other"]) { $1 }))
       #expect(await bench.failure { try await bench.endpoint.poll(signIn) }?.message.contains("(aud)") == true)
     }
@@ -30,81 +30,83 @@ import Testing
   private static let page =
     "returned HTTP 200 with a web page (perhaps the network's sign-in page)."
 
-  static let answers: [(LoopbackServer.Reply, SignInFailure)] = [
-    (.refused("authorization_pending", status: 400), .pending(.pending)),
-    (.refused("slow_down", status: 400), .pending(.slowDown)),
+  static let answers: [(LoopbackServer.Reply, Result<DevicePolling.Answer, SignInFailure>)] = [
+    (.refused("authorization_pending", status: 400), .success(.pending)),
+    (.refused("slow_down", status: 400), .success(.slowDown)),
     // GitHub: 200. Google: 428 and 403. Auth0: 403 and 429.
     (
       .answer(200, body: #"{"error":"authorization_pending","error_description":"The request is pending."}"#),
-      .pending(.pending)
+      .success(.pending)
     ),
-    (.answer(200, body: #"{"error":"slow_down","interval":10}"#), .pending(.slowDown)),
+    (.answer(200, body: #"{"error":"slow_down","interval":10}"#), .success(.slowDown)),
     (
       .answer(428, body: #"{"error":"authorization_pending","error_description":"Precondition Required"}"#),
-      .pending(.pending)
+      .success(.pending)
     ),
-    (.answer(403, body: #"{"error":"slow_down","error_description":"Forbidden"}"#), .pending(.slowDown)),
+    (.answer(403, body: #"{"error":"slow_down","error_description":"Forbidden"}"#), .success(.slowDown)),
     (
       .answer(403, body: #"{"error":"authorization_pending","error_description":"User has yet to authorize"}"#),
-      .pending(.pending)
+      .success(.pending)
     ),
     (
       .answer(429, body: #"{"error":"slow_down","error_description":"You are polling faster than allowed."}"#),
-      .pending(.slowDown)
+      .success(.slowDown)
     ),
-    (.answer(429), .pending(.slowDown)),
+    (.answer(429), .success(.slowDown)),
     // Twitch has no codes.
-    (.answer(400, body: #"{"status":400,"message":"authorization_pending"}"#), .pending(.pending)),
+    (.answer(400, body: #"{"status":400,"message":"authorization_pending"}"#), .success(.pending)),
     (
       .answer(400, body: #"{"status":400,"message":"invalid device code"}"#),
-      .failed(message: "rejected the token request: HTTP 400, invalid device code.")
+      .failure(.failed(message: "rejected the token request: HTTP 400, invalid device code."))
     ),
     (
       .refused("access_denied", status: 403),
-      .denied(message: "denied the sign-in: HTTP 403, access_denied.")
+      .failure(.denied(message: "denied the sign-in: HTTP 403, access_denied."))
     ),
     // Microsoft's own.
     (
       .refused("authorization_declined", status: 400),
-      .denied(message: "denied the sign-in: HTTP 400, authorization_declined.")
+      .failure(.denied(message: "denied the sign-in: HTTP 400, authorization_declined."))
     ),
     (
       .refused("bad_verification_code", status: 400),
-      .failed(message: "rejected the token request: HTTP 400, bad_verification_code.")
+      .failure(.failed(message: "rejected the token request: HTTP 400, bad_verification_code."))
     ),
     (
       .refused("expired_token", status: 400),
-      .expired(message: "says that the code has expired: HTTP 400, expired_token. Sign in again.")
+      .failure(.expired(message: "says that the code has expired: HTTP 400, expired_token. Sign in again."))
     ),
     // Okta.
     (
       .answer(
         400, body: #"{"error":"invalid_grant","error_description":"The device code is invalid or has expired."}"#),
-      .expired(
-        message:
-          "says that the code has expired: HTTP 400, invalid_grant, The device code is invalid or has expired. Sign in again."
-      )
+      .failure(
+        .expired(
+          message:
+            "says that the code has expired: HTTP 400, invalid_grant, The device code is invalid or has expired. Sign in again."
+        ))
     ),
     (
       .refused("invalid_client"),
-      .failed(
-        message: "rejected the token request: HTTP 401, invalid_client. Check the account's client ID, secret and "
-          + "scopes.")
+      .failure(
+        .failed(
+          message: "rejected the token request: HTTP 401, invalid_client. Check the account's client ID, secret and "
+            + "scopes."))
     ),
     (
       .refused("something_else", status: 400),
-      .failed(message: "rejected the token request: HTTP 400, something_else.")
+      .failure(.failed(message: "rejected the token request: HTTP 400, something_else."))
     ),
-    (.answer(400), .failed(message: "rejected the token request: HTTP 400, an empty response.")),
-    (.answer(200, body: "{}"), .failed(message: "returned HTTP 200 with no access token.")),
-    (.answer(503), .pending(.unanswered(message: "cannot sign you in now: HTTP 503, an empty response."))),
+    (.answer(400), .failure(.failed(message: "rejected the token request: HTTP 400, an empty response."))),
+    (.answer(200, body: "{}"), .failure(.failed(message: "returned HTTP 200 with no access token."))),
+    (.answer(503), .success(.unanswered(message: "cannot sign you in now: HTTP 503, an empty response."))),
     (
       .answer(500, body: #"{"error":"server_error"}"#),
-      .pending(.unanswered(message: "cannot sign you in now: HTTP 500, server_error."))
+      .success(.unanswered(message: "cannot sign you in now: HTTP 500, server_error."))
     ),
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: "<html>"),
-      .pending(.unanswered(message: page))
+      .success(.unanswered(message: page))
     ),
   ]
 
@@ -114,7 +116,11 @@ import Testing
     try await SignInBench.run(scopes: []) { bench in
       let signIn = try await bench.beginDevice()
       bench.provider.answer("/token", with: reply)
-      #expect(await bench.failure { try await bench.endpoint.poll(signIn) } == expected.said(by: bench.base))
+      switch expected {
+      case .success(let notYet): #expect(try await bench.endpoint.poll(signIn) == .notYet(notYet.said(by: bench.base)))
+      case .failure(let failure):
+        #expect(await bench.failure { try await bench.endpoint.poll(signIn) } == failure.said(by: bench.base))
+      }
     }
   }
 
@@ -125,8 +131,7 @@ import Testing
         let signIn = try await bench.beginDevice()
         bench.grant(IDTokenMint.token(bench.claims(nonce: nil)))
         bench.provider.answer(path, with: .close)
-        let failure = await bench.failure { try await bench.endpoint.poll(signIn) }
-        guard case .pending(.unanswered(let message)) = failure else {
+        guard case .notYet(.unanswered(let message)) = try await bench.endpoint.poll(signIn) else {
           Issue.record("\(path) was answered")
           return
         }
@@ -147,5 +152,16 @@ import Testing
       let told = "\(bench.base) rejected the token request: HTTP 400, odd, no \(Redactor.replacement) here."
       #expect(failure == .failed(message: told))
     }
+  }
+}
+
+extension GrantAnswer {
+  fileprivate var granted: TokenResponse? { if case .granted(let response) = self { response } else { nil } }
+}
+
+extension DevicePolling.Answer {
+  /// The same, with this before its sentence.
+  fileprivate func said(by name: String) -> Self {
+    if case .unanswered(let text) = self { .unanswered(message: "\(name) \(text)") } else { self }
   }
 }

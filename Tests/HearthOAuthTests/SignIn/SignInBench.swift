@@ -155,8 +155,6 @@ extension SignInFailure {
     case .denied(let text): .denied(message: "\(name) \(text)")
     case .expired(let text): .expired(message: "\(name) \(text)")
     case .failed(let text): .failed(message: "\(name) \(text)")
-    case .pending(.unanswered(let text)): .pending(.unanswered(message: "\(name) \(text)"))
-    case .pending(.pending), .pending(.slowDown): self
     case .unusable(let response, let text): .unusable(response, message: "\(name) \(text)")
     }
   }

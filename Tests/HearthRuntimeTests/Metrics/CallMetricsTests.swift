@@ -217,7 +217,7 @@ struct CallMetricsTests {
       bearers: sessions, api: ScriptedAPIEndpoint(), access: APIAccess(), store: MemoryResponseStore(), clock: clock)
     return ControlService(
       sessions: sessions,
-      signIns: SignInService(sessions: sessions, redirects: ScriptedRedirects(), clock: clock),
+      signIns: SignInService(redirects: ScriptedRedirects()),
       revocations: RevocationService(
         sessions: sessions, store: MemoryRevocationStore(), clock: clock, logger: .silent),
       sinks: SinkService(

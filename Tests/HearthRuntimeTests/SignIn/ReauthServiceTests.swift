@@ -24,7 +24,7 @@ struct ReauthServiceTests {
   init() {
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     (over, prompted) = AsyncStream.makeStream()
-    signIns = SignInService(sessions: sessions, redirects: redirects, clock: clock)
+    signIns = SignInService(redirects: redirects)
     let reauth = ReauthService(sessions: sessions, signIns: signIns, pages: pages, logger: logger)
     self.reauth = reauth
     let service = SessionService(
@@ -79,7 +79,9 @@ struct ReauthServiceTests {
     try await running {
       await end()
       _ = await pages.nextPage()
-      await signIns.end(allOf: .sample, .cancelled)
+      // Another sign-in ends the one in the browser.
+      _ = await signIns.cancel(try await signIns.begin(.device, of: entry, replacing: false).id)
+      #expect(await entry.service.snapshot().signIn == nil)
       _ = await entry.service.call(.refresh)
       _ = await entry.service.call(.token(minValidity: nil))
     }

@@ -11,19 +11,19 @@ extension SignInServiceTests {
   func signedOut() async throws {
     try await running {
       let begun = try await begin()
-      await signIns.end(allOf: .sample, .signedOut)
-      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.signedOut)))
+      _ = await entry.service.call(.signOut(revoke: false))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.signedOut))
     }
   }
 
   @Test("a sign-out while a sign-in is only beginning at the provider ends that, too, and none that begins later")
   func signedOutWhileBeginning() async throws {
     try await running {
-      for request in [SignInRequest.device, .browser] {
-        provider.whenAsked { [signIns] in await signIns.end(allOf: .sample, .signedOut) }
-        await #expect(throws: SignInEnd.interrupted(.signedOut)) { try await begin(request) }
+      for flow in [SignInFlow.device, .browser] {
+        provider.whenAsked { [entry] in _ = await entry.service.call(.signOut(revoke: false)) }
+        await #expect(throws: SessionRejection.signedOut) { try await begin(flow) }
         provider.whenAsked {}
-        _ = try await begin(request)
+        _ = try await begin(flow)
       }
     }
   }
@@ -33,7 +33,7 @@ extension SignInServiceTests {
     try await running {
       let begun = try await begin()
       // A step of the clock before anybody sleeps would change how long the sign-in lasts.
-      await clock.waitForSleeper(until: begun.progress.expiresAt)
+      await clock.waitForSleeper(until: clock.now() + Self.roomDeadline)
       clock.step(by: .seconds(3600), isTold: false)
       let shown = begun.progress.expiresAt + .seconds(3600)
       #expect(await entry.service.snapshot().signIn?.expiresAt == shown)
@@ -43,7 +43,7 @@ extension SignInServiceTests {
       clock.step(by: .seconds(-7200))
       #expect(await entry.service.snapshot().signIn?.expiresAt == shown - .seconds(7200))
       clock.advance(by: shown - .seconds(7200) - clock.now())
-      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.expired(unanswered: nil))))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.expired(unanswered: nil)))
     }
   }
 
@@ -53,12 +53,7 @@ extension SignInServiceTests {
     try await running {
       let begun = try await begin()
       await entry.service.lock(.user)
-      let page = await redirects.addresses[0].get(Self.answer)
-      #expect(page.html.contains("You are not signed in"))
-      guard case .failure(.rejected(.state)) = await signIns.outcome(of: begun.id) else {
-        Issue.record("it was adopted")
-        return
-      }
+      #expect(await signIns.outcome(of: begun.id) == .failure(Self.locked))
       #expect(provider.codes.isEmpty && store.written.isEmpty)
     }
   }
@@ -85,8 +80,7 @@ extension SignInServiceTests {
     try await running {
       let begun = try await begin()
       await sessions.remove(.sample)
-      _ = await redirects.addresses[0].get(Self.answer)
-      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.reconfigured)))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.reconfigured))
     }
   }
 
@@ -97,12 +91,11 @@ extension SignInServiceTests {
       let begun = try await begin()
       async let page = redirects.addresses[0].get(Self.answer)
       await provider.waitUntilAsked()
-      await signIns.end(allOf: .sample, .signedOut)
-      #expect(await page.html.contains("You are not signed in"))
       _ = await entry.service.call(.signOut(revoke: true))
+      #expect(await page.html.contains("You are not signed in"))
       provider.answer(.success(.sample(8)))
       await leftovers.wait(for: 1)
-      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.signedOut)))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.signedOut))
       #expect(await entry.service.snapshot().state == .unauthenticated(signedOut: true))
     }
   }
@@ -115,7 +108,7 @@ extension SignInServiceTests {
       async let page = redirects.addresses[0].get(Self.answer)
       await provider.waitUntilAsked()
       #expect(await signIns.cancel(begun.id))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.cancelled)))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.cancelled))
       #expect(await page.html.contains("You are not signed in"))
       #expect(await entry.service.snapshot().signIn == nil)
       provider.answer(.success(.sample(8)))
@@ -134,29 +127,23 @@ extension SignInServiceTests {
       await entry.service.lock(.user)
       provider.answer(.success(.sample(8)))
       _ = await page
-      guard case .failure(.rejected(.state)) = await signIns.outcome(of: begun.id) else {
-        Issue.record("it was adopted")
-        return
-      }
+      #expect(await signIns.outcome(of: begun.id) == .failure(Self.locked))
       #expect(store.written.isEmpty && leftovers.all.count == 1)
     }
   }
 
   /// Of the user's own lock.
-  private static let locked = SignInInterruption.locked(.locked(.explicit(.user)))
+  private static let locked = SessionRejection.state(.locked(.explicit(.user)))
 
   @Test("a lock ends what waits for the person, in browser and device, and is what is told", arguments: [true, false])
   func lockedWhileWaiting(_ isBrowser: Bool) async throws {
     store.becomes(.grant(.sample(1, issuedAt: clock.now())))
     try await running {
       let begun = try await begin(isBrowser ? .browser : .device)
-      await signIns.sessionChanged(.sample)
       #expect(await entry.service.snapshot().signIn == begun.progress, "nothing is locked yet")
       await entry.service.lock(.user)
-      await signIns.sessionChanged(.sample)
-      let end = SignInEnd.interrupted(Self.locked)
-      #expect(await signIns.outcome(of: begun.id) == .failure(end))
-      let error = RPCError(end, await entry.service.snapshot())
+      #expect(await signIns.outcome(of: begun.id) == .failure(Self.locked))
+      let error = RPCError(Self.locked, await entry.service.snapshot())
       #expect(error.kind == .locked && error.message == "Locked. Run \"hearthctl unlock \(AccountName.sample)\".")
       #expect(await entry.service.snapshot().signIn == nil && provider.polls == 0)
     }
@@ -168,7 +155,6 @@ extension SignInServiceTests {
     try await running {
       await entry.service.lock(.user)
       let begun = try await signIns.begin(.browser, of: entry, replacing: true)
-      await signIns.sessionChanged(.sample)
       #expect(await entry.service.snapshot().signIn == begun.progress)
     }
   }
@@ -177,11 +163,9 @@ extension SignInServiceTests {
   func lockedWithoutSession(_ isBrowser: Bool) async throws {
     try await running {
       let begun = try await begin(isBrowser ? .browser : .device)
-      await signIns.sessionChanged(.sample)
       #expect(await entry.service.snapshot().signIn == begun.progress, "nothing is locked yet")
       await entry.service.lock(.user)
-      await signIns.sessionChanged(.sample)
-      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(Self.locked)))
+      #expect(await signIns.outcome(of: begun.id) == .failure(Self.locked))
       #expect(await entry.service.snapshot().signIn == nil && provider.polls == 0)
     }
   }
@@ -195,7 +179,7 @@ extension SignInServiceTests {
       await entry.service.lock(.user)
       provider.answer(.success(.sample(8)))
       _ = await page
-      #expect(await signIns.outcome(of: begun.id) == .failure(.rejected(.state(.locked(.explicit(.user))))))
+      #expect(await signIns.outcome(of: begun.id) == .failure(Self.locked))
       #expect(store.written.isEmpty && leftovers.all.count == 1)
       #expect(await entry.service.snapshot().state == .unauthenticated(signedOut: false))
     }
@@ -206,7 +190,6 @@ extension SignInServiceTests {
     try await running {
       await entry.service.lock(.user)
       _ = try await begin()
-      await signIns.sessionChanged(.sample)
       provider.answer(.success(.sample(8)))
       #expect(await redirects.addresses[0].get(Self.answer).status == 200)
       #expect(await entry.service.snapshot().state == .authenticated)
@@ -219,20 +202,6 @@ extension SignInServiceTests {
     }
   }
 
-  @Test("a lock that comes before a poll ends the sign-in, though nobody has told of it")
-  func lockedDuringPolls() async throws {
-    store.becomes(.grant(.sample(1, issuedAt: clock.now())))
-    try await running {
-      let begun = try await begin(.device)
-      await entry.service.lock(.user)
-      await clock.waitForSleeper(until: clock.now() + .seconds(5))
-      clock.advance(by: .seconds(5))
-      #expect(
-        await signIns.outcome(of: begun.id) == .failure(.rejected(.state(.locked(.explicit(.user))))))
-      #expect(provider.polls == 0)
-    }
-  }
-
   @Test("a device's sign-in that is given up during a poll is over before the answer")
   func cancelledDuringPoll() async throws {
     try await running {
@@ -241,8 +210,8 @@ extension SignInServiceTests {
       clock.advance(by: .seconds(5))
       await provider.waitUntilAsked()
       #expect(await signIns.cancel(begun.id))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.cancelled)))
-      provider.answer(.failure(.pending(.pending)))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.cancelled))
+      provider.answer(.pending)
     }
   }
 
@@ -252,8 +221,8 @@ extension SignInServiceTests {
       let begun = try await begin()
       async let outcome = signIns.outcome(of: begun.id)
       await signIns.stop()
-      #expect(await outcome == .failure(.interrupted(.stopping)))
-      await #expect(throws: SignInEnd.interrupted(.stopping)) { try await begin() }
+      #expect(await outcome == .failure(.stopping))
+      await #expect(throws: SessionRejection.stopping) { try await begin() }
     }
   }
 
@@ -282,8 +251,8 @@ extension SignInServiceTests {
       clock.advance(by: .seconds(5))
       await provider.waitUntilAsked()
       await signIns.stop()
-      provider.answer(.failure(.pending(.pending)))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.stopping)))
+      provider.answer(.pending)
+      #expect(await signIns.outcome(of: begun.id) == .failure(.stopping))
     }
   }
 }

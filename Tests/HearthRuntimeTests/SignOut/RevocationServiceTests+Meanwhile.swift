@@ -14,10 +14,9 @@ extension RevocationServiceTests {
     var entry = entry
     entry.signIn = provider
     let signIns = SignInService(
-      sessions: sessions, redirects: ScriptedRedirects(), clock: clock,
-      revocationsEnd: { [revocations] in await revocations.waitUntilIdle(for: $0) })
+      redirects: ScriptedRedirects(), revocationsEnd: { [revocations] in await revocations.waitUntilIdle(for: $0) })
     return try await signIns.begin(
-      .password(name: "ada", password: Secret("secret")), of: entry, replacing: false)
+      .password, as: (name: "ada", password: Secret("secret")), of: entry, replacing: false)
   }
 
   /// Has the provider asked once more. It is asked one thing at a time, so an answer before has been dealt with then.

@@ -239,9 +239,7 @@ struct RevocationServiceTests {
       clock.advance(by: .seconds(1))
       async let asked = entry.service.call(.refresh)
       await tokens.waitForRequests(1)
-      let epoch = try await entry.service.prepareToSignIn()
-      try await entry.service.signIn(
-        SignInBeginning(replacesLocked: false, epoch: epoch, ends: 0), by: GrantRequest { .sample(8) })
+      _ = await entry.service.ask(.signIn(.password), GrantSteps { _ in .granted(.sample(8)) })
       tokens.answer(.granted(.sample(2, subject: nil)))
       _ = await asked
       while store.kept.isEmpty { await Task.yield() }

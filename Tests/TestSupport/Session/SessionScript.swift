@@ -72,7 +72,8 @@ package struct SessionScript: Sendable {
         generationOfRefresh = generation
         attempts.append(now)
       case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .remember, .lockStore,
-        .replaceStore, .revoke, .revokeAtOnce, .makeRoom, .obtain, .complete, .answer:
+        .replaceStore, .revoke, .revokeAtOnce, .makeRoom, .obtain, .beginSignIn, .showSignIn,
+        .complete, .answer:
         break
       }
     }
@@ -141,7 +142,7 @@ package struct SessionScript: Sendable {
   /// Imports a grant that is not sent at once.
   @discardableResult
   package mutating func imports(_ credential: Credential) -> CallID {
-    let id = asks(.adopt(.imported(credential)))
+    let id = asks(.adopt(credential))
     take(.roomMade(id, .success(())))
     take(.obtained(id, .success(nil)))
     take(.completed(id, credential))
@@ -150,14 +151,29 @@ package struct SessionScript: Sendable {
 
   /// Asks for the grant of a sign-in.
   package mutating func signsIn(replacesLocked: Bool = true) -> CallID {
-    let id = asks(.adopt(.signIn(since: machine.epoch, replacesLocked: replacesLocked)))
+    let id = asks(.signIn(.password, replacesLocked: replacesLocked))
     take(.roomMade(id, .success(())))
+    return id
+  }
+
+  /// Starts a sign-in, which then waits for the user.
+  package mutating func begins(
+    _ steps: SignInSteps = .browser(ScriptedSignInEndpoint.browser()), replacesLocked: Bool = false
+  ) -> CallID {
+    let flow: SignInFlow =
+      switch steps {
+      case .browser: .browser
+      case .device: .device
+      }
+    let id = asks(.signIn(flow, replacesLocked: replacesLocked))
+    take(.roomMade(id, .success(())))
+    take(.signInBegan(id, .success(steps)))
     return id
   }
 
   /// The provider grants what a sign-in has asked for.
   package mutating func brings(_ credential: Credential, to id: CallID) {
-    take(.obtained(id, .success(TokenResponse(credential, at: now))))
+    take(.obtained(id, .success(.granted(TokenResponse(credential, at: now)))))
     take(.completed(id, credential))
   }
 

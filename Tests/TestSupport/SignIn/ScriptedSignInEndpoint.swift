@@ -3,7 +3,7 @@ import Synchronization
 
 /// A provider that answers each step of a sign-in as the test says, and waits if the test has not said yet.
 package final class ScriptedSignInEndpoint: SignInEndpoint {
-  package typealias Answer = Result<TokenResponse, SignInFailure>
+  package typealias Answer = Result<GrantAnswer, SignInFailure>
 
   private struct State {
     var codes: [Secret] = []
@@ -31,6 +31,12 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
     deviceCode: Secret("device-code"), userCode: "WDJB-MJHT", verificationURI: "https://id.example.com/device",
     verificationURIComplete: nil, lifetime: .seconds(900), interval: .seconds(5))
 
+  package static func browser(redirectURI: String = "http://127.0.0.1:4711/callback") -> BrowserSignIn {
+    BrowserSignIn(
+      authorizationURL: "https://id.example.com/authorize", fallbackURL: fallbackURL, redirectURI: redirectURI,
+      state: state, nonce: nil, codeVerifier: Secret("verifier"), issuer: .ifPresent("https://id.example.com"))
+  }
+
   /// The redeemed codes, in order.
   package var codes: [Secret] { state.withLock(\.codes) }
   package var polls: Int { state.withLock(\.polls) }
@@ -41,7 +47,12 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
   /// What happens when the provider is asked to start a sign-in, or for a grant with a password.
   package func whenAsked(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.whenAsked = body } }
 
-  package func answer(_ answer: Answer) {
+  package func answer(_ answer: Result<TokenResponse, SignInFailure>) { give(answer.map { .granted($0) }) }
+
+  /// Answers a poll.
+  package func answer(_ notYet: DevicePolling.Answer) { give(.success(.notYet(notYet))) }
+
+  private func give(_ answer: Answer) {
     let waiting: CheckedContinuation<Answer, Never>? = state.withLock { state in
       if !state.waiting.isEmpty { return state.waiting.removeFirst() }
       state.answers.append(answer)
@@ -64,14 +75,12 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
   package func beginBrowser(redirectURI: String) async throws(SignInFailure) -> BrowserSignIn {
     try failIfTold()
     await state.withLock(\.whenAsked)()
-    return BrowserSignIn(
-      authorizationURL: "https://id.example.com/authorize", fallbackURL: Self.fallbackURL, redirectURI: redirectURI,
-      state: Self.state, nonce: nil, codeVerifier: Secret("verifier"), issuer: .ifPresent("https://id.example.com"))
+    return Self.browser(redirectURI: redirectURI)
   }
 
   package func redeem(code: Secret, of signIn: BrowserSignIn) async throws(SignInFailure) -> TokenResponse {
     state.withLock { $0.codes.append(code) }
-    return try await next()
+    return try await granted()
   }
 
   package func beginDevice() async throws(SignInFailure) -> DeviceSignIn {
@@ -80,7 +89,7 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
     return Self.device
   }
 
-  package func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse {
+  package func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> GrantAnswer {
     state.withLock { $0.polls += 1 }
     return try await next()
   }
@@ -88,7 +97,7 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
   package func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     guard takesPassword else { throw .notSupported(message: "The account takes no password.") }
     await state.withLock(\.whenAsked)()
-    return try await next()
+    return try await granted()
   }
 
   package func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String {
@@ -99,7 +108,12 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
     if let failure = state.withLock(\.beginning) { throw failure }
   }
 
-  private func next() async throws(SignInFailure) -> TokenResponse {
+  private func granted() async throws(SignInFailure) -> TokenResponse {
+    guard case .granted(let response) = try await next() else { throw .failed(message: "Nothing was granted.") }
+    return response
+  }
+
+  private func next() async throws(SignInFailure) -> GrantAnswer {
     let answer = await withCheckedContinuation { continuation in
       let (ready, asked): (Answer?, [CheckedContinuation<Void, Never>]) = state.withLock { state in
         if !state.answers.isEmpty { return (state.answers.removeFirst(), []) }

@@ -1,0 +1,113 @@
+/// Handles sign-ins. The response to a sign-in's call is its outcome. `+Import` obtains the grant.
+extension SessionMachine {
+  /// The sign-in that the status shows, which is the latest one that waits for the user.
+  var shownSignIn: SignInProgress? {
+    signIns.filter { $0.value.progress != nil }.max { $0.key.number < $1.key.number }?.value.progress
+  }
+
+  /// Returns whether the sign-in waits for the user.
+  package func isWaiting(_ id: CallID) -> Bool { signIns[id]?.phase == .waiting }
+
+  mutating func start(_ signIn: SignIn, for id: CallID, at now: Timestamp) -> [SessionAction] {
+    if let lock = lock(against: signIn, at: now) { return [.answer(id, .rejected(lock))] }
+    signIns[id] = signIn
+    // Do not let the user sign in for nothing if the grant could not be stored.
+    return makeRoom(for: id, at: now)
+  }
+
+  /// Starts the sign-in at the provider, or requests the grant if the user does not have to do anything.
+  mutating func begin(_ signIn: SignIn, _ id: CallID, at now: Timestamp) -> [SessionAction] {
+    if case .beginning(let why?) = signIn.phase { return end(id, why) }
+    let ended = signIn.endsEarlier ? endSignIns(before: id, .replaced) : []
+    switch signIn.flow {
+    case .browser, .device: return ended + [.beginSignIn(id)]
+    case .password:
+      requestGrant(for: id)
+      return ended + [.obtain(id)]
+    case .clientCredentials:
+      signIns[id] = nil
+      return ended + called(id, .requestGrant, at: now)
+    }
+  }
+
+  mutating func began(
+    _ id: CallID, _ result: Result<SignInSteps, SignInFailure>, at now: Timestamp
+  ) -> [SessionAction] {
+    guard case .beginning(let interruption)? = signIns[id]?.phase else { return [] }
+    switch result {
+    case .failure(let failure): return end(id, .signIn(failure))
+    case .success(let steps):
+      if let interruption { return end(id, interruption) }
+      signIns[id]?.began(steps, at: now)
+      let shown = signIns[id]?.progress.map { [SessionAction.showSignIn(id, steps, $0)] } ?? []
+      return endSignIns(before: id, .replaced) + shown
+    }
+  }
+
+  /// Passes on what a browser brings. The browser waits for the outcome if it brings the code.
+  mutating func redirected(
+    _ id: CallID, _ reading: RedirectReading, by browser: CallID, at now: Timestamp
+  ) -> [SessionAction] {
+    guard isWaiting(id) else { return [.answer(browser, .rejected(.superseded))] }
+    if let why = signIns[id]?.redirected(reading, by: browser, account) {
+      return [.answer(browser, .rejected(why))] + end(id, why)
+    }
+    guard signIns[id]?.code != nil else { return [.answer(browser, .done)] }
+    requestGrant(for: id)
+    return makeRoom(for: id, at: now)
+  }
+
+  /// Ends or polls for the sign-ins whose time has come, and ends those that a lock applies to.
+  mutating func continueSignIns(at now: Timestamp) -> [SessionAction] {
+    signIns.keys.sorted { $0.number < $1.number }.flatMap { id in
+      if let signIn = signIns[id], let lock = lock(against: signIn, at: now), let why = signIns[id]?.interrupt(lock) {
+        return end(id, why)
+      }
+      if let why = signIns[id]?.timeUp(at: now) { return end(id, why) }
+      guard signIns[id]?.isPollDue(at: now) == true else { return [] }
+      requestGrant(for: id)
+      return makeRoom(for: id, at: now)
+    }
+  }
+
+  /// Ends the sign-ins that began before the call `id`, or all if `id` is `nil`.
+  mutating func endSignIns(before id: CallID? = nil, _ why: SessionRejection) -> [SessionAction] {
+    signIns.keys.filter { $0.number < id?.number ?? .max }.flatMap { interrupt($0, why) }
+  }
+
+  mutating func interrupt(_ id: CallID, _ why: SessionRejection) -> [SessionAction] {
+    signIns[id]?.interrupt(why).map { end(id, $0) } ?? []
+  }
+
+  /// Ends a sign-in. If its grant is being requested, the grant will be revoked when it arrives.
+  mutating func end(_ id: CallID, _ why: SessionRejection) -> [SessionAction] {
+    calls.remove([id])
+    incoming[id]?.isAnswered = true
+    return closeSignIns([.answer(id, .rejected(why))])
+  }
+
+  /// Forgets the sign-ins whose calls are answered, and answers their browsers.
+  mutating func closeSignIns(_ actions: [SessionAction]) -> [SessionAction] {
+    if signIns.isEmpty { return actions }
+    return actions
+      + actions.compactMap { action in
+        guard case .answer(let id, let response) = action else { return nil }
+        return signIns.removeValue(forKey: id)?.browser.map { .answer($0, response) }
+      }
+  }
+
+  /// Prepares for the grant. Another sign-in or a sign-out from now on supersedes it.
+  private mutating func requestGrant(for id: CallID) {
+    signIns[id]?.asks()
+    incoming[id] = IncomingGrant(since: epoch)
+  }
+
+  /// Returns the lock that applies to the sign-in, or `nil` if no lock applies. If the state shows no lock, because there
+  /// is no session, the user's lock applies only if it was set after the sign-in began.
+  func lock(against signIn: SignIn, at now: Timestamp) -> SessionRejection? {
+    if signIn.replacesLocked { return nil }
+    let state = state(at: now)
+    if case .locked = state { return .state(state) }
+    return locks.contains(.user) && signIn.since.userLocks != epoch.userLocks ? .state(.locked(.explicit(.user))) : nil
+  }
+}

@@ -1,0 +1,135 @@
+/// One sign-in, from the call until its grant is written. A part of `SessionMachine`.
+///
+/// An authorization code can be used only once, so a grant that has been requested would be lost if the sign-in ended
+/// too early. If the grant may still be used, an interruption therefore takes effect only after the provider has
+/// responded.
+struct SignIn: Hashable, Sendable {
+  enum Phase: Hashable, Sendable {
+    /// Starting at the provider. An interruption ends the sign-in once the provider has responded.
+    case beginning(SessionRejection?)
+    /// Waiting for the user.
+    case waiting
+    /// Waiting for a grant from the provider. If no grant arrives, the interruption ends the sign-in.
+    case granting(SessionRejection?)
+    /// Writing the grant. The sign-in can no longer be interrupted.
+    case landing
+  }
+
+  let flow: SignInFlow
+  /// Whether a locked credential may be replaced.
+  let replacesLocked: Bool
+  /// Whether the account's earlier sign-ins end before this one starts at the provider.
+  let endsEarlier: Bool
+  /// The epoch in which the sign-in began. The sign-in removes the user's lock only if the lock is older.
+  let since: SessionEpoch
+  private(set) var phase = Phase.beginning(nil)
+  /// What clients see, or `nil` until the sign-in waits for the user.
+  private(set) var progress: SignInProgress?
+  /// When to poll the provider, or `nil` if the browser brings a code.
+  private var polling: DevicePolling?
+  /// The reason why the last poll got no response, or `nil` if it got a response.
+  private var silence: String?
+  private(set) var code: Secret?
+  /// The call of the browser that has brought the code. The browser shows the outcome.
+  private(set) var browser: CallID?
+  private var hasFallenBack = false
+  /// The reasons, already reported, why an answer from the browser was ignored. Each reason is reported only once.
+  private var told: Set<String> = []
+
+  init(_ flow: SignInFlow, replacesLocked: Bool, endsEarlier: Bool, since epoch: SessionEpoch) {
+    (self.flow, self.replacesLocked, self.endsEarlier, since) = (flow, replacesLocked, endsEarlier, epoch)
+  }
+
+  var isBeginning: Bool { if case .beginning = phase { true } else { false } }
+
+  /// The time at which the waiting sign-in times out or polls, or `nil` if it does not wait.
+  var wakeAt: Timestamp? {
+    guard phase == .waiting, let progress else { return nil }
+    return polling.map { Swift.min($0.nextAt, progress.expiresAt) } ?? progress.expiresAt
+  }
+
+  mutating func began(_ steps: SignInSteps, at now: Timestamp) {
+    switch steps {
+    case .browser: progress = SignInProgress(flow: .browser, expiresAt: now + SignInProgress.timeout)
+    case .device(let device):
+      progress = SignInProgress(flow: .device, expiresAt: now + device.lifetime)
+      polling = DevicePolling(device, at: now)
+    }
+    phase = .waiting
+  }
+
+  mutating func asks() { phase = .granting(nil) }
+
+  mutating func lands() { phase = .landing }
+
+  /// Waits for the user again, because the provider has not granted anything yet (RFC 8628, section 3.5). Returns why
+  /// the sign-in ends, or `nil` if it goes on.
+  mutating func notYet(_ answer: DevicePolling.Answer, at now: Timestamp) -> SessionRejection? {
+    guard case .granting(let interruption) = phase else { return nil }
+    silence = if case .unanswered(let message) = answer { message } else { nil }
+    polling?.answered(answer, at: now)
+    phase = .waiting
+    if case .expired? = interruption { return timeout }
+    return interruption
+  }
+
+  /// Returns why the sign-in ends now, or `nil` if it goes on.
+  mutating func interrupt(_ why: SessionRejection) -> SessionRejection? {
+    switch phase {
+    case .beginning(let earlier): phase = .beginning(earlier ?? why)
+    case .granting(let earlier) where !why.dropsGrant: phase = .granting(earlier ?? why)
+    case .waiting, .granting: return why
+    case .landing: break
+    }
+    return nil
+  }
+
+  /// Returns why the sign-in ends at `now`, or `nil` if there is time left.
+  mutating func timeUp(at now: Timestamp) -> SessionRejection? {
+    guard let progress, progress.expiresAt <= now else { return nil }
+    return interrupt(timeout)
+  }
+
+  private var timeout: SessionRejection { .expired(unanswered: silence) }
+
+  func isPollDue(at now: Timestamp) -> Bool { phase == .waiting && polling.map { $0.nextAt <= now } ?? false }
+
+  /// Handles what the browser brings to a waiting sign-in. Returns why the sign-in ends, or `nil` if it goes on.
+  mutating func redirected(_ reading: RedirectReading, by browser: CallID, _ account: AccountName) -> SessionRejection?
+  {
+    switch reading {
+    case .foreign, .unclaimedError: return nil
+    case .untrusted(let why):
+      guard told.insert(why).inserted else { return nil }
+      progress?.message =
+        "\(why) If it was your browser, copy the page's address and paste it into the terminal where \"hearthctl login "
+        + "\(account)\" is waiting. If there is no such terminal, run \"hearthctl login \(account) --no-browser\"."
+      return nil
+    case .scopeRefused where !hasFallenBack:
+      hasFallenBack = true
+      return nil
+    case .failed(let failure), .scopeRefused(let failure, _): return .signIn(failure)
+    case .code(let code):
+      (self.code, self.browser) = (code, browser)
+      return nil
+    }
+  }
+
+  /// Moves the end and the next poll after the clock was set.
+  mutating func move(by step: Duration) {
+    if let progress { self.progress?.expiresAt = progress.expiresAt + step }
+    polling?.move(by: step)
+  }
+}
+
+extension SessionRejection {
+  /// Whether to discard a grant that is still being requested. All other interruptions wait for the grant, because it
+  /// may arrive before the daemon stops or just after the timeout. If the account is locked, the session decides
+  /// whether to use the grant.
+  fileprivate var dropsGrant: Bool {
+    switch self {
+    case .cancelled, .replaced, .signedOut, .reconfigured: true
+    case .expired, .state, .refreshUnavailable, .stopping, .superseded, .provider, .storage, .signIn: false
+    }
+  }
+}
