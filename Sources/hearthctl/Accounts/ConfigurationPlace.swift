@@ -6,7 +6,7 @@ enum ConfigurationPlace {
   /// existing path that a daemon would read, or the path at which to create the file.
   static func path(
     option: String?, daemon: String?, else paths: EnvironmentPaths
-  ) throws -> String {
+  ) throws(CommandFailure) -> String {
     if let path = option ?? daemon { return EnvironmentPaths.absolute(path) }
     let existing = paths.configurationFiles.first { exists($0) }
     guard let path = existing ?? paths.ownConfigurationFiles.first else {

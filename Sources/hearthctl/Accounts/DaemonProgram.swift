@@ -14,7 +14,7 @@ struct DaemonProgram {
   private static let discoveryTimeout: Duration = .seconds(25)
 
   /// Finds hearthd next to this program or in `$PATH`.
-  static func find() throws -> DaemonProgram {
+  static func find() throws(CommandFailure) -> DaemonProgram {
     let own = String(unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer in
       buffer.withMemoryRebound(to: CChar.self) { max(readlink("/proc/self/exe", $0.baseAddress!, $0.count), 0) }
     }

@@ -10,7 +10,7 @@ struct SecretFile {
 
   /// Returns the path for the secret. If `configuration` is a link, the path is beside the link, because the target may
   /// be in a repository.
-  static func path(for account: AccountName, beside configuration: String) throws -> String {
+  static func path(for account: AccountName, beside configuration: String) throws(CommandFailure) -> String {
     let folder = configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)]
     let path = "\(folder)\(account).secret"
     guard !ConfigurationPlace.exists(path) else {
@@ -52,7 +52,7 @@ struct SecretFile {
 
   /// Extracts the client secret from the user's input. `name` is the start of the error message.
   @discardableResult
-  static func secret(in bytes: [UInt8], of name: String) throws -> Secret {
+  static func secret(in bytes: [UInt8], of name: String) throws(CommandFailure) -> Secret {
     do {
       return try SecretText.secret(.clientSecret, in: bytes)
     } catch {
@@ -60,7 +60,7 @@ struct SecretFile {
     }
   }
 
-  fileprivate func write() throws {
+  fileprivate func write() throws(CommandFailure) {
     guard WholeFile.create(Array((secret.reveal() + "\n").utf8), at: path) else {
       throw CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
     }

@@ -31,14 +31,14 @@ struct TOMLTable {
   mutating func set(_ key: String, _ flag: Bool) { entries.append((key, .flag(flag))) }
 
   /// Returns the table's lines. Throws if a value contains a character that would be invisible in the file.
-  func text() throws -> String {
+  func text() throws(ValidationError) -> String {
     let header = "[\(try path.map(Self.key).joined(separator: "."))]"
     var lines = isElement ? "[\(header)]\n" : "\(header)\n"
     for (key, value) in entries { lines += "\(key) = \(try Self.text(of: value, for: key))\n" }
     return lines
   }
 
-  static func text(of value: Value, for key: String) throws -> String {
+  static func text(of value: Value, for key: String) throws(ValidationError) -> String {
     switch value {
     case .string(let text): return try quoted(text, for: key)
     case .integer(let number): return "\(number)"
@@ -55,7 +55,7 @@ struct TOMLTable {
   }
 
   /// Returns the text of a list with strings added at the front, except strings that the list already contains.
-  static func text(of list: String, adding texts: [String], for key: String) throws -> String {
+  static func text(of list: String, adding texts: [String], for key: String) throws(ValidationError) -> String {
     guard list.hasPrefix("[") else { throw ValidationError("\"\(key)\" is not a list. Omit --add.") }
     var rest = list.dropFirst()
     for text in texts.reversed() {
@@ -67,13 +67,13 @@ struct TOMLTable {
   }
 
   /// Returns a bare key if possible (TOML 1.0.0, "Keys").
-  private static func key(_ name: String) throws -> String {
+  private static func key(_ name: String) throws(ValidationError) -> String {
     let isBare = !name.isEmpty && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "_-".utf8.contains($0) }
     return isBare ? name : try quoted(name, for: name)
   }
 
   /// Returns a basic string (TOML 1.0.0, "String").
-  private static func quoted(_ text: String, for key: String) throws -> String {
+  private static func quoted(_ text: String, for key: String) throws(ValidationError) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
       guard scalar.isPlain else {

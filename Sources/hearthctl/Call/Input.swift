@@ -14,7 +14,7 @@ enum Input {
   }
 
   /// Throws if the terminal may have truncated a line, because terminals silently drop the end of long lines.
-  static func requireWhole(_ typed: [UInt8]) throws {
+  static func requireWhole(_ typed: [UInt8]) throws(CommandFailure) {
     let longest = typed.split(separator: UInt8(ascii: "\n")).map(\.count).max() ?? 0
     guard longest >= TypedLine.kernelLimit else { return }
     throw CommandFailure(

@@ -13,7 +13,7 @@ struct TokenFile {
   var path: String { folder + "/token" }
   private var unfinished: String { folder + "/next" }
 
-  init() throws {
+  init() throws(CommandFailure) {
     guard let place = variable("XDG_RUNTIME_DIR") else {
       throw CommandFailure(
         .failed,

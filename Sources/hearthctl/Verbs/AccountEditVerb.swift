@@ -57,7 +57,7 @@ struct AccountEditVerb: ParsableCommand {
 private struct Draft {
   let path: String
 
-  init(of configuration: String, holding bytes: [UInt8]) throws {
+  init(of configuration: String, holding bytes: [UInt8]) throws(CommandFailure) {
     var template = Array((configuration + ".XXXXXX.toml").utf8CString)
     let descriptor = mkstemps(&template, Int32(".toml".utf8.count))
     guard descriptor >= 0 else {

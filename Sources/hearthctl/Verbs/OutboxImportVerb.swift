@@ -61,7 +61,7 @@ struct OutboxImportVerb: ParsableCommand {
 }
 
 extension OutboxImportVerb {
-  private func requireUninterrupted(_ counts: ImportCounts) throws {
+  private func requireUninterrupted(_ counts: ImportCounts) throws(CommandFailure) {
     guard Interruption.hasCome else { return }
     throw CommandFailure(.interrupted, "Interrupted. \(counts.text(isDryRun: dryRun).replacing("\n", with: " "))")
   }
