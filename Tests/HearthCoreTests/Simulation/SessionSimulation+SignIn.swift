@@ -79,4 +79,24 @@ extension SessionSimulation {
       throw Violation("import \(overtaken.number) is superseded, and its caller is not answered")
     }
   }
+
+  /// Revokes leftovers as soon as that harms nobody, according to the session.
+  mutating func revokeLeftovers() throws(Violation) {
+    for leftover in leftovers where !machine.mayShareUser(with: leftover, of: .sample, at: now) {
+      leftovers.removeAll { $0 == leftover }
+      let isHeld =
+        switch machine.state(at: now) {
+        case .unauthenticated, .reauthRequired: false
+        case .hydrating, .locked, .authenticated: true
+        }
+      let held = isHeld ? ledger.newest.flatMap(provider.family(of:)) : nil
+      let wasAlive = held.map { provider.families[$0].isAlive } ?? false
+      note("revokes \(leftover.grant.accessToken.fingerprint), which nobody uses")
+      revoke(leftover)
+      tally[.leftover] += 1
+      if wasAlive, let held, !provider.families[held].isAlive {
+        throw Violation("the revocation of a grant that nobody uses ends the living session")
+      }
+    }
+  }
 }
