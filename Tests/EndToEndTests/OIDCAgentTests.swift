@@ -69,7 +69,7 @@ struct OIDCAgentTests {
       let elsewhere = try scene.token(["account": "work", "audience": "elsewhere", "min_valid_period": -1])
       #expect(elsewhere["error"] == "invalid_target")
       #expect(
-        elsewhere["info"]?.string?.contains("have a different audience, the provider's default") == true)
+        elsewhere["info"]?.string?.contains("have another audience: the provider's default") == true)
       #expect(try scene.daemon.call("session.getToken", ["account": "work"])["accessToken"] == own)
     }
   }

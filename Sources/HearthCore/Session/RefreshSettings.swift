@@ -33,8 +33,9 @@ extension RefreshSettings {
     backoffMax = try table.duration(.backoffMax) ?? backoffMax
     requestTimeout = try table.duration(.requestTimeout) ?? requestTimeout
     guard backoffInitial <= backoffMax else {
-      throw table.error(
-        table.has(.backoffInitial) ? .backoffInitial : .backoffMax, "makes backoff_initial longer than backoff_max")
+      throw table.has(.backoffInitial)
+        ? table.error(.backoffInitial, "must not be longer than backoff_max")
+        : table.error(.backoffMax, "must not be shorter than backoff_initial")
     }
   }
 }

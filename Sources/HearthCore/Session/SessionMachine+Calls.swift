@@ -123,7 +123,7 @@ extension SessionMachine {
     let message: String
     switch call.kind {
     case .token, .refresh:
-      message = refreshes.history.lastError ?? "The provider did not answer."
+      message = refreshes.history.lastError ?? "The provider did not respond."
       var call = call
       call.outcome = .failed(message: message, retryAfter: nil)
       if let response = responseIfReady(to: call, at: now) { return response }

@@ -124,8 +124,8 @@ extension SessionMachine {
     guard case .ending(let record, _) = credentialState, file.write.failures > 0,
       let accessFailure = file.write.lastFailure
     else { return nil }
-    let what = record.reason == .signedOut ? "You are being signed out" : "The session is over"
-    return "\(what), but Hearth cannot save that yet (\(accessFailure.detail)) and keeps trying."
+    let what = record.reason == .signedOut ? "You are being signed out" : "The session has ended"
+    return "\(what), but Hearth cannot save that yet (\(accessFailure.detail)) and will retry."
   }
 
   /// Reports that the end could not be recorded. Does not publish the end itself, because a crash would undo it.

@@ -75,7 +75,7 @@ extension SessionMachine {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
     case .neverSignedIn where !isYetToBeWritten(active):
-      return .unreadable(AccessFailure(.volumeUnavailable, detail: "the folder that contained it is gone"))
+      return .unreadable(AccessFailure(.volumeUnavailable, detail: "its folder no longer exists"))
     case .tooNew(let version):
       return .unreadable(
         AccessFailure(.storageError, detail: "a newer version of Hearth wrote it (format \(version)); update Hearth"))

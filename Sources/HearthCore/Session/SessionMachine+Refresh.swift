@@ -231,7 +231,7 @@ extension SessionMachine {
           + "one with each refresh."
       )
     } else if next.grant.lifetime == .zero {
-      error = .unavailable(message: "The provider granted a token that had already expired.", retryAfter: nil)
+      error = .unavailable(message: "The provider issued a token that had already expired.", retryAfter: nil)
     }
     if !refreshes.isOfFormerProvider, let origin = next.origin { settings.binding?.resolve(to: origin) }
     self.active?.phase = .storing(next, error: error)

@@ -76,7 +76,7 @@ extension SessionMachine {
     guard trouble != nil || mismatch != nil || stray != nil || advice == .signIn || advice == .unlock else {
       return whyNotKept
     }
-    let why = mismatch ?? refreshes.history.lastError ?? "no answer"
+    let why = mismatch ?? refreshes.history.lastError ?? "no response"
     switch advice {
     case .unlock: return "Signed in, but the token cannot be refreshed until you run \"hearthctl unlock \(account)\"."
     case .fixConfiguration where mismatch == nil && trouble?.kind != .misconfigured:
@@ -86,7 +86,7 @@ extension SessionMachine {
         "Signed in, but the token cannot be refreshed until you fix the configuration or sign in again: \(why)"
     case .signIn where trouble?.kind == .otherUser: return "\(why) Run \"hearthctl login \(account)\"."
     case .signIn where active?.isRejected == true:
-      return "An API rejected the token, and Hearth cannot renew it. Run \"hearthctl login \(account)\"."
+      return "An API rejected the token, and Hearth cannot refresh it. Run \"hearthctl login \(account)\"."
     case .signIn:
       return
         "The token has expired, and refreshing it keeps failing. Run \"hearthctl login \(account)\". Last error: \(why)"
@@ -113,7 +113,7 @@ extension SessionMachine {
   /// Returns why the client's own first token has not arrived.
   private func whyNoToken(_ trouble: RefreshTrouble?, _ advice: SessionState.Action?) -> String {
     guard trouble != nil else { return "Hearth is requesting the first one." }
-    let why = refreshes.history.lastError ?? "no answer"
+    let why = refreshes.history.lastError ?? "no response"
     switch advice {
     case .unlock: return "the passphrase is missing. Run \"hearthctl unlock \(account)\"."
     case .fixConfiguration: return "the account's configuration is wrong: \(why)"

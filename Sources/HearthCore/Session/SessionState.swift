@@ -106,7 +106,7 @@ extension SessionState {
   /// sentence.
   package func message(for account: AccountName, detail: String? = nil) -> String {
     switch self {
-    case .hydrating: "The credential is being read."
+    case .hydrating: "Hearth is reading the credential."
     case .locked(.explicit(let lock)): lock.message(for: account)
     case .locked(.accessFailure(let accessFailure)):
       switch accessFailure.kind {
@@ -130,11 +130,11 @@ extension EndReason {
     case .signedOut: "You signed out."
     case .refreshTokenRejected: "Your session was ended by the provider."
     case .refreshTokenExpired: "Your session has expired."
-    case .noRefreshToken: "Your session has expired and cannot be renewed."
-    case .rejectedByServer: "Your session was refused by the server."
+    case .noRefreshToken: "Your session has expired, because it has no refresh token."
+    case .rejectedByServer: "Your session was rejected by an API."
     case .accountDisabled: "Your account was disabled by the provider."
     case .credentialMissing: "The credential was removed."
-    case .credentialCorrupt: "The credential cannot be understood and was set aside."
+    case .credentialCorrupt: "The credential file cannot be understood, so Hearth renamed it."
     case .credentialTooNew: "The credential was written by a newer version of Hearth."
     }
   }

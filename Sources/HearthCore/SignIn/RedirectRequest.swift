@@ -90,8 +90,8 @@ extension BrowserSignIn {
       return .failed(
         .failed(
           message:
-            "The provider sent the browser back with more than one \"\(redactor.line(name, limit: 40))\", so nothing "
-            + "was sent. Start the sign-in again."))
+            "The provider's response contains \"\(redactor.line(name, limit: 40))\" more than once, so Hearth did not use "
+            + "it. Start the sign-in again."))
     }
     let named = fields["iss"]
     switch issuer {
@@ -99,16 +99,16 @@ extension BrowserSignIn {
       return .failed(
         .failed(
           message:
-            "The response does not name its issuer, which must be \(expected), so nothing was sent. Start the sign-in "
-            + "again."
+            "The response does not name its issuer, which must be \(expected), so Hearth did not use it. Start the "
+            + "sign-in again."
         ))
     case .required(let expected), .ifPresent(let expected):
       if let named, named != expected {
         return .failed(
           .failed(
             message:
-              "The response is from another provider, not from \(expected), so nothing was sent. Start the sign-in "
-              + "again. If that does not help, check the account's issuer."))
+              "The response is from another provider, not from \(expected), so Hearth did not use it. Start the "
+              + "sign-in again. If that does not help, check the account's issuer."))
       }
     case .none: break
     }
@@ -116,13 +116,13 @@ extension BrowserSignIn {
     guard let error = fields["error"] else {
       return .failed(
         .failed(
-          message: "The provider sent the browser back with neither a code nor an error. Start the sign-in again."))
+          message: "The provider's response contains neither a code nor an error. Start the sign-in again."))
     }
     let why = words(fields, of: error)
     if error == "access_denied" {
       return .failed(.denied(message: "The provider denied access: \(why)".withFullStop))
     }
-    let failure = SignInFailure.failed(message: "The provider refused the sign-in: \(why)".withFullStop)
+    let failure = SignInFailure.failed(message: "The provider rejected the sign-in: \(why)".withFullStop)
     if error == "invalid_scope", let fallbackURL { return .scopeRefused(failure, fallbackURL: fallbackURL) }
     return .failed(failure)
   }

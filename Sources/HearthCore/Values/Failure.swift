@@ -61,7 +61,7 @@ package struct Failure: Error, Hashable, Sendable {
     // path.
     var message = status.state == state ? status.message : state.message(for: account)
     if case .reauthRequired = state, status.state == .authenticated {
-      message = "The token cannot be renewed. Run \"hearthctl login \(account)\"."
+      message = "The token cannot be refreshed. Run \"hearthctl login \(account)\"."
     }
     let kind: Kind
     switch state {
@@ -69,7 +69,7 @@ package struct Failure: Error, Hashable, Sendable {
     case .reauthRequired: kind = .reauthRequired
     case .locked, .hydrating: kind = .locked
     case .authenticated:
-      return Failure(.internalError, "The session of \(account) changed in the meantime. Try again.")
+      return Failure(.internalError, "\(account)'s session changed during the call. Try again.")
     }
     return Failure(kind, message, account: account, action: state.action)
   }

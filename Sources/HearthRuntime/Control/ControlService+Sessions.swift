@@ -68,14 +68,14 @@ extension GetToken {
       throw .otherToken(
         "invalid_scope", account,
         message:
-          "The tokens of \(account) have different scopes, \(scopes). Omit the scopes, or add an account with the "
+          "\(account)'s tokens have other scopes: \(scopes). Omit the scopes, or add an account with the "
           + "scopes you need to the configuration.")
     }
     if let audience, audience != offer.audience {
       let theirs = offer.audience.map { "\"\($0)\"" } ?? "the provider's default"
       throw .otherToken(
         "invalid_target", account,
-        message: "The tokens of \(account) have a different audience, \(theirs). Omit the audience, or add an account "
+        message: "\(account)'s tokens have another audience: \(theirs). Omit the audience, or add an account "
           + "whose token_parameters contain the one you need.")
     }
   }
@@ -85,7 +85,7 @@ extension ReportUnauthorized: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
     try await service.check(account)
     guard let fingerprint = Fingerprint(fingerprint) else {
-      throw .invalidParams("The parameter \"fingerprint\" must be 8 hex digits in lower case.")
+      throw .invalidParams("The parameter \"fingerprint\" must be 8 lowercase hex digits.")
     }
     let rejection = APIRejection(
       fingerprint, isChallenge: wwwAuthenticate.map(Challenge.isAsked) ?? false,
@@ -174,7 +174,7 @@ extension UnlockSessions: PlainMethod {
       let name = entry.service.account
       throw .passphraseNeeded(
         name,
-        message: "The passphrase of \(name) is needed. Run \"hearthctl unlock \(name)\" in a terminal, or with "
+        message: "\(name) needs its passphrase. Run \"hearthctl unlock \(name)\" in a terminal, or with "
           + "--passphrase-stdin.")
     }
   }
@@ -227,7 +227,7 @@ extension SessionDirectory.Entry {
     return switch result {
     case .success(let url): .url(url)
     case .failure(let failure): .missing(failure.message)
-    case nil: .missing("The provider did not respond, so its sign-out page is unknown. Sign out there in the browser.")
+    case nil: .missing("The provider did not respond, so its sign-out page is unknown. Sign out on its website.")
     }
   }
 }

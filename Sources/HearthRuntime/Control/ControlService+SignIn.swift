@@ -12,7 +12,7 @@ extension ImportGrant: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
     try await service.check(account)
     guard accessToken ?? refreshToken != nil else {
-      throw .invalidParams("Give \"refreshToken\", \"accessToken\" or both.")
+      throw .invalidParams("\"refreshToken\" or \"accessToken\" is required.")
     }
     let (entry, answer) = try await service.ask(account, .awaitReading)
     if case .locked = answer.status.state, !replace { throw .state(answer.status.state, answer.status) }
@@ -40,7 +40,7 @@ extension BeginSignIn: PlainMethod {
     // Require the parameters only if the account supports password sign-in. Otherwise, the sign-in fails with an error
     // that says so.
     if flow == .password, entry.signIn.takesPassword, username == nil || password == nil {
-      throw .invalidParams("Give \"username\" and \"password\".")
+      throw .invalidParams("\"username\" and \"password\" are required.")
     }
     let user = flow == .password ? (name: username ?? "", password: password ?? Secret("")) : nil
     do throws(SessionRejection) {
@@ -96,11 +96,13 @@ extension CompleteSignIn: PlainMethod {
     case .unclaimedError(let message):
       throw RPCError(
         .signInFailed, account: account,
-        message: "\(message) The address does not identify its sign-in, so Hearth keeps waiting.")
+        message: "\(message) The address has no \"state\" parameter, so Hearth cannot tell which sign-in it belongs "
+          + "to, and keeps waiting.")
     case .foreign, .untrusted, nil:
       throw RPCError(
         .signInFailed, account: account,
-        message: "The address does not belong to this sign-in. Copy the whole address, including http://.")
+        message: "The address does not belong to this sign-in, or the sign-in is no longer waiting for one. Copy the "
+          + "whole address, including http://.")
     }
   }
 }

@@ -57,7 +57,7 @@ extension RPCError {
     case .unanswered(let message), .unreachable(let message): unavailable(account, message)
     case .misconfigured(let message): unavailable(account, message, action: .fixConfiguration)
     case .rejected(_, let message):
-      RPCError(.signInFailed, account: account, message: "The provider refused the grant: \(message)")
+      RPCError(.signInFailed, account: account, message: message)
     }
   }
 
@@ -95,8 +95,8 @@ extension RPCError {
   static func forgettableLock(_ failure: AccessFailure, of account: AccountName) -> RPCError {
     RPCError(
       .storageUnavailable, account: account,
-      message: "\(account) is locked, but only until Hearth restarts, because the lock cannot be saved "
-        + "(\(failure.detail)). Hearth keeps trying.")
+      message: "\(account) is locked, but only until Hearth restarts, because Hearth cannot save the lock "
+        + "(\(failure.detail)) and will retry.")
   }
 
   init(_ failure: UnlockFailure, _ status: SessionStatus) {
@@ -106,11 +106,12 @@ extension RPCError {
     case .tooSoon(let wait):
       let seconds = wait.roundedUpSeconds
       self = .wrongPassphrase(
-        account, message: "Too many passphrases were wrong, so this one was not tried. Try again in \(seconds) s.",
+        account,
+        message: "There were too many wrong passphrases, so Hearth did not check this one. Try again in \(seconds) s.",
         retryAfterSeconds: seconds)
     case .unavailable(let accessFailure): self = .storage(accessFailure, status)
     case .notSealed:
-      self = .invalidParams("The credential of \(account) is not protected by a passphrase.")
+      self = .invalidParams("\(account)'s credential is not protected by a passphrase.")
     }
   }
 }

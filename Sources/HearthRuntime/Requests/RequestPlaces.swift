@@ -93,7 +93,7 @@ extension Failure {
   static func tooManyRequests(of account: AccountName) -> Failure {
     Failure(
       .overloaded,
-      "\(RequestPlaces.mostAtOnce) requests of \(account) are already in flight. Try again when one of them is finished."
+      "\(account) already has \(RequestPlaces.mostAtOnce) requests in flight. Try again when one of them has finished."
     )
   }
 }

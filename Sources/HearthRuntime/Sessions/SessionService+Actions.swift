@@ -48,7 +48,7 @@ extension SessionService {
           return .lockRemembered(.success(()))
         } catch {
           logger.warning(
-            "Hearth could not save whether \(account) is locked, and keeps trying: \(error.detail)",
+            "Hearth could not save whether \(account) is locked and will retry: \(error.detail)",
             metadata: ["HEARTH_ACCOUNT": "\(account)"])
           return .lockRemembered(.failure(error))
         }

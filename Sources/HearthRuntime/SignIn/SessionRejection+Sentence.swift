@@ -14,8 +14,8 @@ extension SessionRejection {
     case .refreshUnavailable(let message, _): message
     case .cancelled: "The sign-in was cancelled."
     case .replaced: "This sign-in was replaced by a newer one for \(account)."
-    case .signedOut: "You signed out of \(account) in the meantime."
-    case .reconfigured: "The configuration of \(account) has changed in the meantime."
+    case .signedOut: "You signed out of \(account) during the sign-in."
+    case .reconfigured: "\(account)'s configuration changed during the sign-in."
     case .expired(nil): "The sign-in timed out. Run \"hearthctl login \(account)\" to try again."
     case .expired(let reason?):
       "The sign-in timed out before Hearth could confirm it with the provider (\(reason.withoutStop)). "

@@ -22,8 +22,8 @@ enum SignInPage {
   static func unclaimed(_ sentence: String) -> RedirectPage {
     page(
       400, "You are not signed in",
-      "\(sentence) The response does not name its sign-in, so nothing was changed. Continue in the window that was "
-        + "opened for the sign-in, or start again in a terminal.")
+      "\(sentence) The address has no \"state\" parameter, so Hearth cannot tell which sign-in it belongs to. Nothing "
+        + "was changed. Continue in the window that was opened for the sign-in, or start again in a terminal.")
   }
 
   /// Asks the user to continue in the terminal. `why` explains why the browser's answer was not used.

@@ -198,8 +198,8 @@ package actor RevocationService: PlanningService, RunningService {
 
   private func tell(_ reason: RevocationBacklog.Reason, of pending: PendingRevocation) {
     switch reason {
-    case .revoked: log(.notice, pending, "has now been revoked")
-    case .refused(let message): log(.warning, pending, "is not revoked: \(message.withoutStop)")
+    case .revoked: log(.notice, pending, "has been revoked")
+    case .refused(let message): log(.warning, pending, "was not revoked: \(message.withoutStop)")
     case .expired:
       log(
         .warning, pending,
@@ -210,7 +210,7 @@ package actor RevocationService: PlanningService, RunningService {
   private func log(_ level: Logger.Level, _ pending: PendingRevocation, _ text: String) {
     let token = pending.credential.grant.accessToken.fingerprint
     logger.log(
-      level: level, "The unused grant \(token) of \(pending.account) \(text).",
+      level: level, "\(pending.account)'s unused grant \(token) \(text).",
       metadata: ["HEARTH_ACCOUNT": "\(pending.account)"])
   }
 

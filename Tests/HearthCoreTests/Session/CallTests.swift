@@ -130,7 +130,7 @@ struct CallTests {
     session.isGranted(.sample(2, lifetime: .seconds(3600)))
     let id = session.asks(.token(minValidity: .seconds(3000)))
     session.passes(.seconds(70))
-    let late = SessionRejection.refreshUnavailable(message: "The provider did not answer.", retryAfter: nil)
+    let late = SessionRejection.refreshUnavailable(message: "The provider did not respond.", retryAfter: nil)
     #expect(session.answer(to: id) == .rejected(late))
   }
 

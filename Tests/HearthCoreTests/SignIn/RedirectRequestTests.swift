@@ -97,7 +97,7 @@ struct RedirectRequestTests {
       Issue.record("it is no failure")
       return
     }
-    #expect(message.hasPrefix("The provider refused the sign-in: It is ") && !message.contains("\u{1B}"))
+    #expect(message.hasPrefix("The provider rejected the sign-in: It is ") && !message.contains("\u{1B}"))
     #expect(message.hasSuffix("broken."))
     guard case .failed(.failed) = signIn().read(request("/callback?state=s1")) else {
       Issue.record("nothing is no answer")
@@ -139,7 +139,7 @@ struct RedirectRequestTests {
         }
         #expect(
           message
-            == "The provider sent the browser back with more than one \"\(name)\", so nothing was sent. "
+            == "The provider's response contains \"\(name)\" more than once, so Hearth did not use it. "
             + "Start the sign-in again.")
       }
     }

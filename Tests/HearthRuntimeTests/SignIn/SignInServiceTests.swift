@@ -152,7 +152,7 @@ struct SignInServiceTests {
       #expect(await address.get(refused).status == 400)
       #expect(
         await signIns.outcome(of: begun.id)
-          == .failure(.signIn(.failed(message: "The provider refused the sign-in: invalid_scope."))))
+          == .failure(.signIn(.failed(message: "The provider rejected the sign-in: invalid_scope."))))
       _ = try await begin()
       provider.answer(.success(.sample(8)))
       let next = redirects.addresses[1]

@@ -92,7 +92,7 @@ struct RevocationServiceTests {
       #expect(store.kept.map(\.credential.grant.accessToken) == [credential.grant.accessToken])
       tokens.answersRevocations(.revoked)
       await revocations.networkReturned()
-      #expect(await nextLine().hasSuffix("has now been revoked."))
+      #expect(await nextLine().hasSuffix("has been revoked."))
       #expect(tokens.revoked.count == 2)
     }
     #expect(store.kept.isEmpty)
@@ -105,7 +105,7 @@ struct RevocationServiceTests {
       _ = await revocations.revoke([credential], of: entry)
       tokens.answersRevocations(.revoked)
       #expect(await revocations.revoke([], of: entry) == .later)
-      #expect(await nextLine().contains("has now been revoked"))
+      #expect(await nextLine().contains("has been revoked"))
       #expect(await revocations.revoke([], of: entry) == .none)
     }
   }
@@ -115,7 +115,7 @@ struct RevocationServiceTests {
     try await store.keep(
       PendingRevocation(of: credential, .sample, id: "1", keeping: .ownKey, at: clock.now()))
     try await running { _ in
-      #expect(await nextLine().contains("has now been revoked"))
+      #expect(await nextLine().contains("has been revoked"))
       #expect(tokens.revoked.count == 1)
     }
     #expect(store.kept.isEmpty)
@@ -142,7 +142,7 @@ struct RevocationServiceTests {
       await revocations.networkReturned()
       #expect(
         await nextLine().hasSuffix(
-          "is not revoked: https://id.example.com rejected the revocation request: "
+          "was not revoked: https://id.example.com rejected the revocation request: "
             + "HTTP 400."))
     }
     #expect(store.kept.isEmpty)
@@ -155,7 +155,7 @@ struct RevocationServiceTests {
       #expect(await revocations.revoke([credential], of: entry) == .later && store.kept.isEmpty)
       tokens.answersRevocations(.revoked)
       await revocations.networkReturned()
-      #expect(await nextLine().contains("has now been revoked"))
+      #expect(await nextLine().contains("has been revoked"))
     }
   }
 
@@ -168,7 +168,7 @@ struct RevocationServiceTests {
       #expect(await nextLine().contains("no space left on device"))
       tokens.answersRevocations(.revoked)
       await revocations.networkReturned()
-      #expect(await nextLine().contains("has now been revoked"))
+      #expect(await nextLine().contains("has been revoked"))
     }
   }
 
@@ -186,7 +186,7 @@ struct RevocationServiceTests {
       await looked(within: .seconds(600))
       #expect(tokens.revoked.count == 1)
       await signOut(of: entry)
-      #expect(await nextLine().contains("has now been revoked"))
+      #expect(await nextLine().contains("has been revoked"))
     }
   }
 
@@ -202,7 +202,7 @@ struct RevocationServiceTests {
       await looked()
       #expect(tokens.revoked.isEmpty && store.kept.count == 1)
       await signOut(of: second)
-      #expect(await nextLine().contains("has now been revoked"))
+      #expect(await nextLine().contains("has been revoked"))
       #expect(tokens.revoked.map(\.grant.accessToken) == [credential.grant.accessToken])
     }
     #expect(store.kept.isEmpty)
@@ -216,7 +216,7 @@ struct RevocationServiceTests {
       try await bench.running(revokesOneGrant: revokesOneGrant) { entry in
         await bench.signIn(to: entry, as: user)
         await bench.revocations.leave(bench.credential, of: .sample, .ownKey)
-        #expect(await bench.nextLine().contains("has now been revoked"))
+        #expect(await bench.nextLine().contains("has been revoked"))
       }
     }
   }
@@ -246,7 +246,7 @@ struct RevocationServiceTests {
       await looked()
       #expect(tokens.revoked.isEmpty)
       await signOut(of: entry)
-      #expect(await nextLine().contains("has now been revoked"))
+      #expect(await nextLine().contains("has been revoked"))
       #expect(tokens.revoked.map(\.grant.accessToken) == [.sample(2)])
     }
   }
@@ -261,7 +261,7 @@ struct RevocationServiceTests {
       await sessions.add(second)
       _ = await second.service.call(.awaitReading)
       await revocations.sessionChanged(other, .unauthenticated(signedOut: true), nil)
-      #expect(await nextLine().contains("has now been revoked"))
+      #expect(await nextLine().contains("has been revoked"))
     }
   }
 
@@ -288,7 +288,7 @@ struct RevocationServiceTests {
       clock.step(by: .seconds(-36_000))
       tokens.answersRevocations(.revoked)
       clock.advance(by: .seconds(60))
-      #expect(await nextLine().contains("has now been revoked"))
+      #expect(await nextLine().contains("has been revoked"))
     }
   }
 
@@ -308,7 +308,7 @@ struct RevocationServiceTests {
       _ = await back.service.call(.awaitReading)
       tokens.answersRevocations(.revoked)
       await revocations.networkReturned()
-      #expect(await nextLine().contains("has now been revoked"))
+      #expect(await nextLine().contains("has been revoked"))
     }
   }
 }

@@ -338,7 +338,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "[refresh]\njitter = nan", "/c.toml:2: \"jitter\" in [refresh] must be at least 0 and less than 1, not nan"),
     BadConfiguration(
       "[refresh]\nbackoff_max = \"500ms\"",
-      "/c.toml:2: \"backoff_max\" in [refresh] makes backoff_initial longer than backoff_max"),
+      "/c.toml:2: \"backoff_max\" in [refresh] must not be shorter than backoff_initial"),
     BadConfiguration(
       "[outbox]\nmax_bytes = \"1GB\"",
       "/c.toml:2: \"max_bytes\" in [outbox] must be a size like \"64KiB\", \"1MiB\" or \"1GiB\", not \"1GB\""),
