@@ -65,7 +65,7 @@ package struct TokenBinding: Hashable, Sendable {
   }
 
   private func sentence(from own: String, to configured: String) -> String {
-    "The grant was issued by \(own), but the account now uses \(configured), so nothing was sent. Sign in again or fix "
-      + "the configuration."
+    "The grant was issued by \(own), but the account now uses \(configured), so Hearth did not use the grant. "
+      + "Sign in again or fix the configuration."
   }
 }
