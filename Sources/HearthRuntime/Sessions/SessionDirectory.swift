@@ -169,8 +169,9 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     let (bearer, answer) = try await currentBearer(of: account)
     guard bearer.token.fingerprint == rejection.fingerprint else { return bearer }
     throw Failure(
-      .refreshUnavailable, answer.status.history.lastError ?? "There is no new token.", account: account,
-      action: answer.status.action,
+      .refreshUnavailable,
+      answer.status.history.lastError ?? "An API rejected \(account)'s token, and Hearth has no newer one yet.",
+      account: account, action: answer.status.action,
       retryAfter: answer.status.nextAttemptAt.map { Swift.max($0 - answer.at, .seconds(1)) })
   }
 
