@@ -86,7 +86,7 @@ import Testing
       let process = try login(
         environment, daemon, ["--browser"], browser: false,
         as: ["BROWSER": "/usr/bin/python3 \(browser)", "DEMO": demo, "SHOWN": shown], terminal: terminal)
-      try eventually("it asks for the address") { process.errors.hasSuffix("its current page here:\n\n") }
+      try eventually("it asks for the address") { process.errors.hasSuffix("Paste the page's address here:\n\n") }
       let why = "The response from the browser was ignored, because another user's program sent it. "
       #expect(process.errors.contains(why))
       let page = try eventually("the page is shown") { Files.text(shown).wholeMatch(of: /(http\S+)\n(.+\n)/)?.output }

@@ -61,7 +61,7 @@ import Testing
     for status in [401, 403] {
       try await TransportBench.run({ _ in .answer(status, headers: [wanting], body: "") }) { bench in
         let check = await checks(bench, at: bench.url()).last
-        #expect(check?.verdict == .warning && check?.message.contains("(notes.write)") == true)
+        #expect(check?.verdict == .warning && check?.message.contains("notes.write)") == true)
         #expect(verdicts(await checks(bench, at: bench.url(), token: nil)).last == "api.answer ok")
       }
     }

@@ -36,7 +36,7 @@ import Testing
       }
       var lines = log.stream.makeAsyncIterator()
       let line = try #require(await lines.next()).message
-      #expect(line.hasPrefix("Closed a connection of user \(getuid()) (pid \(getpid())), "), "\(line)")
+      #expect(line.hasSuffix("from user \(getuid()) (pid \(getpid()))."), "\(line)")
     }
   }
 

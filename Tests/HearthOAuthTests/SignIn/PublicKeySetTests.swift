@@ -111,7 +111,7 @@ import Testing
       (.answer(200, body: html), "more than 1 MiB from", false),
       (.answer(200, body: "<html>"), "a web page from", true),
       (.answer(200, body: #"{"keys":"none"}"#), "an invalid key set from", true),
-      (.close, "No response from", true),
+      (.close, "no response from", true),
     ] as [(LoopbackServer.Reply, String, Bool)] {
       try await SignInBench.run { bench in
         bench.provider.answer("/keys", with: reply)

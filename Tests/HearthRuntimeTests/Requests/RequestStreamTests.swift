@@ -70,7 +70,7 @@ import Testing
     if case .end = reading { true } else { false }
   }
 
-  let gone = Failure.invalidParams("stream: there is no stream \"1\" on this connection")
+  let gone = Failure.invalidParams("stream is unknown: there is no stream \"1\" on this connection")
 
   @Test("nothing is sent before the first piece; body and answer go in their order, and then the stream is closed")
   func course() async throws {

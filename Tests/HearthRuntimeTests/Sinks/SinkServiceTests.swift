@@ -165,7 +165,7 @@ struct SinkServiceTests {
     record.fails(with: AccessFailure(.storageError, detail: "full"))
     try await running { _ in
       #expect(files.files.isEmpty)
-      #expect(await sinks.checks(of: .sample).first?.message.contains("has not been written yet") == true)
+      #expect(await sinks.checks(of: .sample).first?.message.contains("has not written") == true)
     }
   }
 
