@@ -1,4 +1,4 @@
-/// The rules for requests of programs, whether Hearth sends them now or queues them.
+/// The rules for programs' requests, whether Hearth sends them immediately or queues them.
 package enum DraftRules {
   private static let maxHeaders = 100
   private static let maxHeaderBytes = 64 * 1024

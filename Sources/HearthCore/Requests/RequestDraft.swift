@@ -1,6 +1,5 @@
 /// A request to an API, as specified by the caller.
 package struct RequestDraft: Hashable, Sendable {
-  /// The default for `timeout`.
   package static let usualTimeout: Duration = .seconds(30)
 
   package var account: AccountName

@@ -7,12 +7,12 @@ package struct ActiveGrant: Hashable, Sendable {
   package internal(set) var accessFailure: AccessFailure?
   /// The format of a file that a newer version of Hearth has written, or `nil` if there is no such file.
   package internal(set) var newerFormat: Int?
-  /// The time at which a refresh is due, or `nil` if the grant does not expire.
+  /// The time at which a refresh is due, or `nil` if neither of the grant's tokens expires.
   package internal(set) var refreshAt: Timestamp?
   package internal(set) var phase = RefreshPhase.idle
   /// Whether the grant replaced one that an API had rejected. If an API rejects this grant too, the session ends.
   var followsRejection = false
-  /// Whether an API has rejected the grant and nothing can renew it. If so, the user has to sign in.
+  /// Whether an API has rejected a grant that cannot be renewed. If so, the status advises a sign-in.
   var isRejected = false
   /// How reliable the grant's times are.
   var timing: GrantTiming
@@ -101,8 +101,8 @@ struct WipedGrant: Hashable, Sendable {
 ///
 ///     idle → inFlight
 ///     inFlight → inFlight                    the response was lost, and the request is repeated once
-///     inFlight → idle                        the request failed
-///     inFlight → storing → idle              the new grant is on disk, or kept in memory
+///     inFlight → idle                        the request failed, was not sent, or only asked for the time
+///     inFlight → storing → idle              the write of the new grant has succeeded or failed
 ///     inFlight → confirming                  the provider permanently rejected the token
 ///
 /// A grant leaves `confirming` when the session ends or another grant replaces it.
@@ -111,8 +111,7 @@ package enum RefreshPhase: Hashable, Sendable {
   /// `isRepeated` is true if this request repeats a request whose response was lost. Hearth repeats a request only
   /// once.
   case inFlight(isRepeated: Bool)
-  /// The provider has returned a new grant, which is being written to disk and is not visible until the write has
-  /// ended. If `error` is not `nil`, the token cannot be used, but the grant must still be saved.
+  /// The provider has returned a new grant, which is not visible until its write to disk has ended. If `error` is not `nil`, the token cannot be used, but the grant must still be saved.
   case storing(Credential, error: RefreshFailure?)
   /// The provider has permanently rejected the token. The file is read once more, in case another program has replaced
   /// the grant.

@@ -5,11 +5,11 @@
 ///     notHeld → active, starting, ended, absent, or another reason for notHeld
 ///     active → notHeld                       a lock wipes it
 ///     active → ended                         a newer version of Hearth wrote the file, and the token expired
-///     active → starting                      the file of the client's own grant is gone
-///     starting → notHeld, ended
+///     active → starting                      the client has to request its own grant again
+///     starting → notHeld, active, ended
 ///     adopting → active
 ///     ending → ended, absent
-///     ended, absent → active, notHeld        another program's grant is found
+///     ended, absent → active, notHeld        another program's grant is found, or the provider was changed
 ///     ended, absent → starting               the client's own grant is requested again
 package enum CredentialState: Hashable, Sendable {
   /// A credential exists, or may exist, but it is not in memory.
@@ -29,7 +29,7 @@ package enum CredentialState: Hashable, Sendable {
   /// Creates the state of a session whose end is on record.
   init(_ end: EndRecord) { self = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end) }
 
-  /// Why the credential's file cannot be read now, or `nil` if it can be read or that is unknown.
+  /// Why the credential's file cannot be read now, or `nil` if it can be read, or if that is unknown.
   var accessFailure: AccessFailure? {
     switch self {
     case .notHeld(.unreadable(let accessFailure)): accessFailure
@@ -56,7 +56,7 @@ package enum NotHeld: Hashable, Sendable {
 package struct Adoption: Hashable, Sendable {
   package internal(set) var credential: Credential
   var timing: GrantTiming
-  /// Whether to remove the user's lock. False if the user has locked the account since the sign-in began.
+  /// Whether to remove the user's lock. False if the account was locked after the sign-in began, and for first grants.
   var unlocks: Bool
   /// Whether the provider has just issued the grant. False for a grant that is imported unchanged.
   let isFresh: Bool

@@ -29,8 +29,8 @@ package struct EndRecord: Hashable, Sendable {
     (self.reason, self.at, self.fingerprint, self.detail) = (reason, at, fingerprint, detail)
   }
 
-  /// Returns the end that applies: this end, or the end that was found in the file. A sign-out by the user always
-  /// applies, regardless of the clock. Otherwise, the later end applies.
+  /// Returns the end that applies: the later one of this end and `found`, the end in the file. If this end is a
+  /// sign-out, it applies regardless of the clock.
   package func prevailing(over found: EndRecord) -> EndRecord {
     reason == .signedOut || at >= found.at ? self : found
   }

@@ -15,11 +15,11 @@ struct FileAccess: Hashable, Sendable {
   private(set) var storeChange = StoreChange.none
   /// Whether a sign-out revokes the grant that it removes.
   var revokesRemoved = true
-  /// Whether the grant in memory has changed since its write began. If so, the file will be outdated.
+  /// Whether the grant or the store has changed since the write began, so the grant has to be written again.
   private var isWriteOutdated = false
   /// Whether the store has found a grant from another program that has not been read yet.
   private(set) var isSuperseded = false
-  /// Whether the store has been used since it last wiped its key.
+  /// Whether the store may have loaded its key since the key was last wiped.
   private var mayHoldKey = false
 
   enum StoreChange {
@@ -79,7 +79,7 @@ struct FileAccess: Hashable, Sendable {
     return [.write(credential, generation: generation)]
   }
 
-  /// Marks a write in progress as outdated. Called when the grant in memory has changed.
+  /// Marks a write in progress as outdated, so that the grant is written again.
   mutating func invalidateWrite() { isWriteOutdated = true }
 
   enum WriteOutcome { case failed, outdated, current }
@@ -111,8 +111,8 @@ struct FileAccess: Hashable, Sendable {
     onDisk = nil
   }
 
-  /// Records an end that was saved in only one place, or that concerns a grant that is not in use. A later read
-  /// completes the record.
+  /// Records that an end was saved in only one of its two files, or in neither after a sign-in has replaced the
+  /// session. A later read completes the record.
   mutating func endMissed(_ accessFailure: AccessFailure, at now: Timestamp) {
     write.failedWithoutRetry(accessFailure)
     read.failed(at: now)
@@ -219,7 +219,7 @@ struct WriteRetry: Hashable, Sendable {
 
   mutating func retryNow() { retryAt = nil }
 
-  /// Returns whether a write can start: no other write is in progress, and no retry is pending.
+  /// Returns whether a write can start: no other write is in progress, and no retry is scheduled for later.
   func mayBegin(at now: Timestamp) -> Bool { !isUnderWay && retryAt.map { $0 <= now } ?? true }
 
   /// The time of the next retry. `nil` if no retry is scheduled or a write is in progress.

@@ -2,8 +2,7 @@
 struct RefreshCycle: Hashable, Sendable {
   /// The state of the request. Because this is an enum, only one request can be in progress.
   ///
-  /// Transitions: none → sent; sent → sent (repeated because the response was lost), abandoned or none; abandoned →
-  /// none.
+  /// Transitions: none → sent → none, and sent → abandoned → none.
   enum Request: Hashable, Sendable {
     case none
     case sent
@@ -34,8 +33,8 @@ struct RefreshCycle: Hashable, Sendable {
   }
 
   /// Returns the earliest time for the next request. `isDemanded` is true if a user explicitly asks for a refresh. In
-  /// that case, the request waits only for the provider's own `Retry-After`, and for no more than ten seconds, because
-  /// the provider's value may be nonsense.
+  /// that case, the request waits only for the minimum gap and for the provider's own `Retry-After`, which counts for no
+  /// more than ten seconds, because the value may be nonsense.
   func earliestAttempt(isDemanded: Bool) -> Timestamp {
     guard let trouble = history.trouble else { return leastGapEnd }
     guard isDemanded else { return Swift.max(trouble.until, leastGapEnd) }
@@ -180,8 +179,7 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastAt = now
     history.lastOutcome = kind == .misconfigured || kind == .otherUser ? .misconfigured : .unavailable
     history.lastError = message
-    // While a rejection is on record, callers do not get the token. If the token is accepted elsewhere, forget the
-    // rejection, so that callers get the token.
+    // A token that is accepted elsewhere stays in use after the failed refresh, so forget the rejection.
     if apiRejection?.isAcceptedElsewhere == true { apiRejection = nil }
     return until - now
   }
@@ -205,7 +203,6 @@ struct RefreshCycle: Hashable, Sendable {
     return rejection.isOfPath || rejection.isRepeated && isJustReplaced
   }
 
-  /// Forgets the rejection. Called when the rejected token is no longer in use.
   mutating func forgetRejection() { apiRejection = nil }
 
   /// Allows an early attempt. Called when the network may be back. Network changes are frequent, so this works only

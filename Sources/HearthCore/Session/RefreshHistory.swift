@@ -10,7 +10,7 @@ package struct RefreshHistory: Hashable, Sendable {
   package var lastAt: Timestamp?
   package var lastOutcome: Outcome?
   package var lastError: String?
-  /// The reason why refreshes have failed since the last success, or `nil` if no refresh has failed.
+  /// The reason why the last refresh failed, or `nil` if no refresh has failed since the last success.
   package internal(set) var trouble: RefreshTrouble?
 
   /// Shifts all times after the clock was set. Waits keep their lengths.

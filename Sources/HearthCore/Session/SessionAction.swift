@@ -70,7 +70,7 @@ package enum SessionRejection: Hashable, Sendable, Error {
   case storage(AccessFailure)
   /// The provider did not issue a grant for a sign-in. The previous session continues.
   case signIn(SignInFailure)
-  /// The user cancelled the sign-in. The previous session continues, as it does in the following cases.
+  /// The user cancelled the sign-in. The previous session continues.
   case cancelled
   /// Another sign-in for the same account has started.
   case replaced

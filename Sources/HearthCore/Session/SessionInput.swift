@@ -36,7 +36,7 @@ package enum SessionInput: Sendable {
   case obtained(CallID, Result<GrantAnswer?, SessionRejection>)
   /// The credential of an import or a sign-in, with its user and origin.
   case completed(CallID, Credential)
-  /// A sign-in has started at the provider, or failed to.
+  /// The sign-in has started at the provider, or starting it has failed.
   case signInBegan(CallID, Result<SignInSteps, SignInFailure>)
   /// The user or the daemon ends a sign-in.
   case signInInterrupted(CallID, SessionRejection)
@@ -95,7 +95,7 @@ package enum SessionCall: Sendable {
   /// true if a locked credential may be replaced. `endsEarlier` is true if the account's earlier sign-ins end before
   /// this one starts at the provider.
   case signIn(SignInFlow, replacesLocked: Bool = false, endsEarlier: Bool = false)
-  /// A browser has come to the address of this sign-in. If it brings the code, the response is the sign-in's outcome.
+  /// A request to this sign-in's redirect address, or the pasted address. A code is answered with the outcome.
   case redirected(CallID, RedirectReading)
 }
 
@@ -103,7 +103,7 @@ package enum SessionCall: Sendable {
 package struct SessionEpoch: Hashable, Sendable {
   /// Counts sign-ins, sign-outs and other programs' grants. The end of a session does not count.
   package internal(set) var generation = 0
-  /// Counts changes of the issuer or the client, which do not end the sign-in.
+  /// Counts changes of the issuer or the client, which do not end the session.
   var provider = 0
   /// Counts how often the user has locked the account. A sign-in removes only a lock that was set before it began.
   var userLocks = 0

@@ -30,7 +30,7 @@ package struct SessionLocks: Hashable, Sendable {
     return isChange && lock == .user ? writeNote() : []
   }
 
-  /// Restores the user's lock from the note on disk, unless a newer note is still being written.
+  /// Restores the user's lock from the note on disk, unless a newer note has not been written yet.
   mutating func restore() {
     if !note.isUnderWay, note.failures == 0 { all.insert(.user) }
   }

@@ -162,7 +162,7 @@ extension SessionMachine {
     }
   }
 
-  /// Returns the response while the session is ending. The session no longer returns a token.
+  /// Returns the response while the end is being written. Rejects calls if the last write has failed.
   private func responseWhileEnding(_ call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     guard let message = endFailure, !file.write.isUnderWay else { return nil }
     if case .apiRejection = call.kind { return .done }

@@ -71,7 +71,7 @@ extension SessionMachine {
     incoming.filter { !$0.value.isAnswered && isSuperseded($0.value) }.keys.flatMap { end($0, .superseded) }
   }
 
-  /// Returns whether another sign-in, a sign-out or another program's grant has replaced the session since the call.
+  /// Returns whether another sign-in, a sign-out or another program's grant has replaced the session since the request.
   private func isSuperseded(_ grant: IncomingGrant) -> Bool { grant.since.generation != epoch.generation }
 
   private mutating func drop(_ id: CallID, _ why: SessionRejection) -> [SessionAction] {

@@ -1,6 +1,6 @@
 /// Handles sign-ins. The response to a sign-in's call is its outcome. `+Import` obtains the grant.
 extension SessionMachine {
-  /// The sign-in that the status shows, which is the latest one that waits for the user.
+  /// The sign-in that the status shows: the latest one that has been shown to the user.
   var shownSignIn: SignInProgress? {
     signIns.filter { $0.value.progress != nil }.max { $0.key.number < $1.key.number }?.value.progress
   }
@@ -11,7 +11,7 @@ extension SessionMachine {
   mutating func start(_ signIn: SignIn, for id: CallID, at now: Timestamp) -> [SessionAction] {
     if let lock = lock(against: signIn, at: now) { return [.answer(id, .rejected(lock))] }
     signIns[id] = signIn
-    // Do not let the user sign in for nothing if the grant could not be stored.
+    // Reserve disk space first, so that nobody signs in for a grant that cannot be stored.
     return makeRoom(for: id, at: now)
   }
 
@@ -44,7 +44,7 @@ extension SessionMachine {
     }
   }
 
-  /// Passes on what a browser brings. The browser waits for the outcome if it brings the code.
+  /// Handles a browser's request. If the request contains the code, its answer is the sign-in's outcome.
   mutating func redirected(
     _ id: CallID, _ reading: RedirectReading, by browser: CallID, at now: Timestamp
   ) -> [SessionAction] {
@@ -57,7 +57,7 @@ extension SessionMachine {
     return makeRoom(for: id, at: now)
   }
 
-  /// Ends or polls for the sign-ins whose time has come, and ends those that a lock applies to.
+  /// Polls the sign-ins that are due, and ends those that have timed out or that a lock stops.
   mutating func continueSignIns(at now: Timestamp) -> [SessionAction] {
     signIns.keys.sorted { $0.number < $1.number }.flatMap { id in
       if let signIn = signIns[id], let lock = lock(against: signIn, at: now), let why = signIns[id]?.interrupt(lock) {
@@ -70,7 +70,7 @@ extension SessionMachine {
     }
   }
 
-  /// Ends the sign-ins that began before the call `id`, or all if `id` is `nil`.
+  /// Ends the sign-ins that began before the call `id`, or all sign-ins if `id` is `nil`.
   mutating func endSignIns(before id: CallID? = nil, _ why: SessionRejection) -> [SessionAction] {
     signIns.keys.filter { $0.number < id?.number ?? .max }.flatMap { interrupt($0, why) }
   }
@@ -79,7 +79,7 @@ extension SessionMachine {
     signIns[id]?.interrupt(why).map { end(id, $0) } ?? []
   }
 
-  /// Ends a sign-in. If its grant is being requested, the grant will be revoked when it arrives.
+  /// Ends a sign-in or an import. If its grant is being requested, the grant will be revoked when it arrives.
   mutating func end(_ id: CallID, _ why: SessionRejection) -> [SessionAction] {
     calls.remove([id])
     incoming[id]?.isAnswered = true
@@ -96,7 +96,7 @@ extension SessionMachine {
       }
   }
 
-  /// Prepares for the grant. Another sign-in or a sign-out from now on supersedes it.
+  /// Prepares for the grant. A sign-out or another sign-in after this call supersedes the grant.
   private mutating func requestGrant(for id: CallID) {
     signIns[id]?.asks()
     incoming[id] = IncomingGrant(since: epoch)

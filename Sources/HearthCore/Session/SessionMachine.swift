@@ -1,8 +1,8 @@
 /// Makes every decision about one account's session, by turning inputs and the time into actions.
 ///
-/// The extensions follow a session's life: `+Start`, `+Reading`, `+Refresh`, `+Writing`, `+Ending`, `+SignIn`,
-/// `+Import`, and `+Calls` for the clients' calls. `nextWake` derives the next timer from the state, so no timer is
-/// stored.
+/// The extensions `+Start`, `+Reading`, `+Refresh`, `+Writing`, `+Ending`, `+SignIn` and `+Import` follow a session's
+/// life. `+Calls` handles calls, `+Configured` a reload, and `+State` and `+Status` derive what clients see. `nextWake`
+/// derives the next timer from the state, so no timer is stored.
 package struct SessionMachine: Sendable {
   package let account: AccountName
   package internal(set) var settings: SessionSettings

@@ -8,7 +8,7 @@ package enum SessionState: Hashable, Sendable {
   case unauthenticated(signedOut: Bool)
   /// The session has ended, so the user has to sign in again.
   case reauthRequired(EndReason)
-  /// A grant is in use, or a client's first grant has been requested.
+  /// A grant is in use, or the client's own first grant is due or has been requested.
   case authenticated
 }
 

@@ -2,8 +2,8 @@
 package struct SessionStatus: Hashable, Sendable {
   package var account: AccountName
   package var subject: Subject?
-  /// The user's subject under the issuer that Hearth assumed before the provider reported a different issuer. Not sent
-  /// to clients.
+  /// The subject under which this user's items may have been stored before the provider named the user or the issuer,
+  /// or `nil` if there is none. Not sent to clients.
   package var formerSubject: Subject?
   /// The configured issuer, which clients see while the subject is unknown.
   package var issuer: String?

@@ -27,7 +27,7 @@ package struct DeviceSignIn: Hashable, Sendable {
 package struct DevicePolling: Hashable, Sendable {
   /// The amount that `slow_down` adds to the interval.
   private static let step: Duration = .seconds(5)
-  /// The maximum interval. A poll without a response doubles the interval up to this limit.
+  /// A poll without a response doubles the interval up to this limit. `slow_down` can exceed the limit.
   private static let longest: Duration = .seconds(60)
 
   package private(set) var interval: Duration
@@ -56,7 +56,7 @@ package struct DevicePolling: Hashable, Sendable {
     case pending
     /// `slow_down`
     case slowDown
-    /// The provider was unreachable or returned a server error. The message is a full sentence.
+    /// The poll was not sent, or the provider gave no usable response. The message is a full sentence.
     case unanswered(message: String)
   }
 }

@@ -30,10 +30,10 @@ struct SignIn: Hashable, Sendable {
   /// The reason why the last poll got no response, or `nil` if it got a response.
   private var silence: String?
   private(set) var code: Secret?
-  /// The call of the browser that has brought the code. The browser shows the outcome.
+  /// The `.redirected` call that contained the code. It is answered with the sign-in's outcome.
   private(set) var browser: CallID?
   private var hasFallenBack = false
-  /// The reasons, already reported, why an answer from the browser was ignored. Each reason is reported only once.
+  /// The reported reasons why a browser's request was ignored. Each reason is reported only once.
   private var told: Set<String> = []
 
   init(_ flow: SignInFlow, replacesLocked: Bool, endsEarlier: Bool, since epoch: SessionEpoch) {
@@ -94,7 +94,7 @@ struct SignIn: Hashable, Sendable {
 
   func isPollDue(at now: Timestamp) -> Bool { phase == .waiting && polling.map { $0.nextAt <= now } ?? false }
 
-  /// Handles what the browser brings to a waiting sign-in. Returns why the sign-in ends, or `nil` if it goes on.
+  /// Handles a browser's request to a waiting sign-in. Returns why the sign-in ends, or `nil` if it goes on.
   mutating func redirected(_ reading: RedirectReading, by browser: CallID, _ account: AccountName) -> SessionRejection?
   {
     switch reading {

@@ -4,8 +4,8 @@
 /// (`SessionMachine.mayShareUser`).
 package struct RevocationBacklog: Sendable {
   package enum Action: Hashable, Sendable {
-    /// If the grant's user is signed in, call `held`. Otherwise, ask the account's provider to revoke the grant, then
-    /// call `ended`.
+    /// If the grant's user is signed in or the account is missing, call `held`. Otherwise, ask the account's provider
+    /// to revoke the grant, then call `ended`.
     case ask(PendingRevocation)
     /// Delete the revocation, including its copy on disk.
     case remove(PendingRevocation, Reason)
@@ -24,7 +24,7 @@ package struct RevocationBacklog: Sendable {
     /// The time at which Hearth gives up on the revocation, according to this machine's clock.
     var expiresAt: Timestamp
     var isUnderWay = false
-    /// Whether the grant's user was signed in when the revocation was last due.
+    /// Whether the revocation was held when it was last due.
     var isHeld = false
     /// Whether the user of any session has changed since the revocation became due.
     var isOutdated = false
@@ -97,8 +97,8 @@ package struct RevocationBacklog: Sendable {
     return [.remove(entries.remove(at: index).pending, reason)]
   }
 
-  /// Handles a revocation that was not sent because the grant's user is signed in. The revocation is retried when the
-  /// user of any session changes, or after the usual wait.
+  /// Handles a revocation that was not sent because the grant's user is signed in or the account is missing. It is
+  /// retried when the user of any session changes, or after the usual wait.
   package mutating func held(_ id: String, share: Double, at now: Timestamp) -> [Action] {
     guard let index = entries.firstIndex(where: { $0.pending.id == id }) else { return [] }
     if entries[index].isOutdated {

@@ -44,7 +44,7 @@ package struct Failure: Error, Hashable, Sendable {
         + "\"hearthctl account set \(account) --add api_origins \(origin)\".", account: account)
   }
 
-  /// `message` starts with the name of the parameter and a colon.
+  /// `message` starts with the name of the parameter.
   package static func invalidParams(_ message: String) -> Failure { Failure(.invalidParams, message) }
 
   /// Returns the failure for a request to `origin`, or `nil` if the account's configuration allows the request. `api` is

@@ -1,7 +1,7 @@
 import HearthControl
 import HearthCore
 
-/// Handles the sign-in methods.
+/// The handlers of `session.import` and of the sign-in methods.
 extension ControlService {
   static let signInMethods: [any ServedMethod.Type] = [
     ImportGrant.self, BeginSignIn.self, AwaitSignIn.self, CancelSignIn.self, CompleteSignIn.self,
@@ -88,7 +88,7 @@ extension CancelSignIn: PlainMethod {
 }
 
 extension CompleteSignIn: PlainMethod {
-  /// Starts to process the address. `session.awaitSignIn` returns the outcome.
+  /// Starts processing the address. `session.awaitSignIn` returns the outcome.
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Empty {
     guard let account = await service.signIns.account(of: id) else { throw .unknownSignIn(id) }
     switch await service.signIns.redirected(id, to: address.reveal()) {

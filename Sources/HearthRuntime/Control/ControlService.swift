@@ -95,7 +95,7 @@ package struct ControlService: ControlHandler {
     try await method.init(params: params).respond(from: self, for: peer)
   }
 
-  /// Returns whether the call changes nothing. Unknown methods change nothing either.
+  /// Returns whether callers use the method only for its result. Returns true for unknown methods.
   package func isReadOnly(_ request: Request) -> Bool { Self.methods[request.method]?.isReadOnly ?? true }
 
   package func refused(_ request: Request?, _ error: RPCError) {

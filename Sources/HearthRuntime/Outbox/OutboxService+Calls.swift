@@ -221,7 +221,7 @@ extension OutboxService {
     return item
   }
 
-  /// Returns the result of a call to the store, or throws a `Failure` that names the account or item.
+  /// Runs a store call. Records a store failure and rethrows it as a `Failure`, with the account or item if known.
   func answered<Value>(
     of account: AccountName? = nil, item id: String = "", among items: [NewOutboxItem] = [],
     _ call: @autoclosure () async throws(OutboxStoreFailure) -> Value

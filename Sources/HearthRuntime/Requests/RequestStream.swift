@@ -5,7 +5,7 @@ import HearthCore
 /// write while another reads.
 ///
 /// Hearth does not store the body. After a 401, or after a redirect that preserves the body, Hearth asks the client to
-/// send the body again. Each exchange starts only after the first piece of the body has arrived.
+/// send the body again. An exchange with a body starts only after the first piece has arrived.
 actor RequestStream {
   /// The maximum time for which a client may leave a stream idle.
   static let idleTime: Duration = .seconds(300)
@@ -49,7 +49,7 @@ actor RequestStream {
   private var url: HTTPURL
   /// The body of the current request. After a redirect, this is the redirected request.
   private var upload: APIRequest.Upload?
-  /// The number of bytes of the body that the API has received, or `nil` once it has received all of them.
+  /// The number of bytes of the body that the network has accepted, or `nil` once it has accepted all of them.
   private var taken: Int? = 0
   private var owesRewind = false
   private var isHeadGiven = false

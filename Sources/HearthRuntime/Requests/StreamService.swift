@@ -74,7 +74,7 @@ package actor StreamService: RunningService {
   /// Handles a change of the account's session. Ends all streams of a locked or signed-out account, or the streams of a
   /// user who was replaced, so that no more of their answers is returned.
   package func sessionChanged(_ status: SessionStatus) async {
-    // While the credential is read, it is unknown whether the session may go on. Calls wait until then.
+    // Calls wait while the credential is being read, because it is unknown whether the session will continue.
     guard status.state != .hydrating else { return }
     for stream in streams.values where stream.account == status.account {
       if let failure = status.withholding(answerFor: await stream.subject) { await stream.fail(failure) }

@@ -70,7 +70,7 @@ extension SessionService {
         }
       }
     case .lockStore:
-      // The session may have been unlocked in the meantime, which has loaded the key again.
+      // If the session was unlocked in the meantime, the store needs its key.
       storeWork.add { if await !self.machine.locks.isEmpty { await store.lock() } }
     case .refresh(let credential, let generation):
       noteRefresh()
@@ -125,8 +125,7 @@ extension SessionService {
     }
   }
 
-  /// Adds an expiry to a grant that another program wrote without one. The expiry comes from the token or, if the token
-  /// has none, from the configuration.
+  /// Adds an expiry to a grant that another program wrote without one. See `expiry(of:)`.
   private func timed(_ reading: CredentialReading) -> CredentialReading {
     guard case .found(var credential, let standing) = reading else { return reading }
     credential.grant.expiresAt = credential.grant.expiresAt ?? expiry(of: credential.grant)

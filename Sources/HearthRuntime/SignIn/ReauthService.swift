@@ -13,7 +13,6 @@ package final class ReauthService: RunningService {
     (self.sessions, self.signIns, self.pages, self.logger) = (sessions, signIns, pages, logger)
   }
 
-  /// Prompts for a new sign-in after a session has ended.
   package func sessionEnded(_ account: AccountName) { work.add { await self.prompt(account) } }
 
   package func run() async { await work.run() }

@@ -14,7 +14,7 @@ struct SignInRecord {
   typealias Outcome = Result<SessionStatus, SessionRejection>
 
   let service: SessionService
-  /// The sign-in's call to the session, and what the provider has sent. `nil` until the sign-in starts there.
+  /// The sign-in's call to the session, or `nil` until the sign-in starts at the provider.
   var call: CallID?
   var steps: SignInSteps?
   /// The listener for the browser's redirect, or `nil` if the flow does not use a browser.
@@ -27,7 +27,7 @@ struct SignInRecord {
 struct SignInRecords {
   typealias Outcome = SignInRecord.Outcome
 
-  /// The number of outcomes to store for late callers.
+  /// The maximum number of records, unless more sign-ins are in progress.
   private static let most = 64
 
   private var records: [String: SignInRecord] = [:]

@@ -6,7 +6,7 @@ package actor SignInService: RunningService {
   package typealias Outcome = Result<SessionStatus, SessionRejection>
 
   private let redirects: any RedirectListener
-  /// Waits for pending revocations that could also revoke the new grant.
+  /// Waits for revocations in progress that could also revoke the new grant.
   private let revocationsEnd: @Sendable (SessionService) async -> Void
   private var records = SignInRecords()
   private var isStopping = false
@@ -33,8 +33,8 @@ package actor SignInService: RunningService {
 
   // MARK: - Calls from clients
 
-  /// Starts a sign-in. A sign-in that does not wait for the user is complete when this method returns. `user` is given
-  /// for a sign-in with a password.
+  /// Starts a sign-in. A sign-in that does not wait for the user is complete when this method returns. `user` is set
+  /// only for a sign-in with a password.
   package func begin(
     _ flow: SignInFlow, as user: (name: String, password: Secret)? = nil, of entry: SessionDirectory.Entry,
     replacing: Bool
@@ -66,8 +66,8 @@ package actor SignInService: RunningService {
 
   package func account(of id: String) -> AccountName? { records[id]?.service.account }
 
-  /// Cancels a sign-in, or returns false if the sign-in is unknown. If Hearth is already requesting the grant, Hearth
-  /// revokes the grant when it arrives.
+  /// Cancels a sign-in unless its grant is already being written. A grant that is being requested is revoked when it
+  /// arrives. Returns false if the sign-in is unknown.
   package func cancel(_ id: String) async -> Bool {
     guard let record = records[id] else { return false }
     await interrupt(record, .cancelled)
@@ -75,7 +75,7 @@ package actor SignInService: RunningService {
   }
 
   /// Handles the redirect address that the user copied from the browser. Returns `nil` if the sign-in is not waiting
-  /// for such an address.
+  /// for an address, or if this is not its redirect address.
   package func redirected(_ id: String, to address: String) async -> RedirectReading? {
     guard let record = records[id], let call = record.call, case .browser(let signIn)? = record.steps,
       await record.service.machine.isWaiting(call), var reading = signIn.read(address: address)
@@ -88,7 +88,7 @@ package actor SignInService: RunningService {
 
   // MARK: - The session's actions
 
-  /// Carries out a sign-in until the session tells its outcome. `show` receives what the user has to do.
+  /// Carries out a sign-in until the session reports its outcome. `show` receives what the user has to do.
   private func carryOut(
     _ flow: SignInFlow, as user: (name: String, password: Secret)?, _ id: String, _ entry: SessionDirectory.Entry,
     replacing: Bool,
@@ -137,7 +137,7 @@ package actor SignInService: RunningService {
     return outcome
   }
 
-  /// A session that stops while the daemon goes on belongs to a removed account.
+  /// Returns `.reconfigured` if only the session is stopping, because its account was removed. Otherwise, returns `why`.
   private func told(_ why: SessionRejection) -> SessionRejection {
     why == .stopping && !isStopping ? .reconfigured : why
   }

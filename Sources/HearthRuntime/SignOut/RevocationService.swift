@@ -10,7 +10,7 @@ package actor RevocationService: PlanningService, RunningService {
   let clock: any Clock
   private let logger: Logger
   private var backlog = RevocationBacklog()
-  /// The users that the sessions have reported. The inner value is `nil` if no one is signed in.
+  /// The users that the sessions have reported: `nil` if no one is signed in, `.some(nil)` if the user is unknown.
   private var users: [AccountName: Subject??] = [:]
   /// The grants that a provider is currently asked to revoke, with their accounts.
   private var underWay: [String: (account: AccountName, credential: Credential)] = [:]
@@ -41,10 +41,10 @@ package actor RevocationService: PlanningService, RunningService {
     work.finish()
   }
 
-  /// Asks the provider to revoke the credentials, concurrently and within five seconds. Each credential stays on disk
+  /// Asks the provider to revoke the credentials, concurrently and within five seconds. Each credential stays saved
   /// until the provider has answered. If the provider is unreachable, Hearth retries later.
   ///
-  /// If `credentials` is empty and earlier revocations of the account are pending, retries those immediately. If
+  /// If `credentials` is empty and earlier revocations of the account are pending, retries all pending revocations. If
   /// `isComplete` is false, another credential follows once it can be read.
   package func revoke(
     _ credentials: [Credential], of entry: SessionDirectory.Entry, isComplete: Bool = true
