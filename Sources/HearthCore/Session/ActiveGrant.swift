@@ -111,7 +111,8 @@ package enum RefreshPhase: Hashable, Sendable {
   /// `isRepeated` is true if this request repeats a request whose response was lost. Hearth repeats a request only
   /// once.
   case inFlight(isRepeated: Bool)
-  /// The provider has returned a new grant, which is not visible until its write to disk has ended. If `error` is not `nil`, the token cannot be used, but the grant must still be saved.
+  /// The provider has returned a new grant, which is not visible until its write to disk has ended. If `error` is not
+  /// `nil`, the token cannot be used, but the grant must still be saved.
   case storing(Credential, error: RefreshFailure?)
   /// The provider has permanently rejected the token. The file is read once more, in case another program has replaced
   /// the grant.

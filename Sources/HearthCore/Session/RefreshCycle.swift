@@ -33,8 +33,8 @@ struct RefreshCycle: Hashable, Sendable {
   }
 
   /// Returns the earliest time for the next request. `isDemanded` is true if a user explicitly asks for a refresh. In
-  /// that case, the request waits only for the minimum gap and for the provider's own `Retry-After`, which counts for no
-  /// more than ten seconds, because the value may be nonsense.
+  /// that case, the request waits only for the minimum gap and for the provider's own `Retry-After`, which counts for
+  /// no more than ten seconds, because the value may be nonsense.
   func earliestAttempt(isDemanded: Bool) -> Timestamp {
     guard let trouble = history.trouble else { return leastGapEnd }
     guard isDemanded else { return Swift.max(trouble.until, leastGapEnd) }

@@ -86,7 +86,7 @@ package enum SessionCall: Sendable {
   /// Waits until the credential has been read or reading it has failed.
   case awaitReading
   case signOut(revoke: Bool)
-  /// Requests the client's own grant immediately, even after a sign-out or the end of the session.
+  /// Requests the client's own grant, even after a sign-out or any end other than `credentialTooNew`.
   case requestGrant
   /// Imports a grant. `isCounted` is false if its times come from a token instead of this clock. If the import fails,
   /// the previous session continues.
@@ -95,7 +95,7 @@ package enum SessionCall: Sendable {
   /// true if a locked credential may be replaced. `endsEarlier` is true if the account's earlier sign-ins end before
   /// this one starts at the provider.
   case signIn(SignInFlow, replacesLocked: Bool = false, endsEarlier: Bool = false)
-  /// A request to this sign-in's redirect address, or the pasted address. A code is answered with the outcome.
+  /// Handles a request to the redirect address. If it contains the code, the response is the sign-in's outcome.
   case redirected(CallID, RedirectReading)
 }
 

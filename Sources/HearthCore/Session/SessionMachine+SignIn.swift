@@ -102,8 +102,8 @@ extension SessionMachine {
     incoming[id] = IncomingGrant(since: epoch)
   }
 
-  /// Returns the lock that applies to the sign-in, or `nil` if no lock applies. If the state shows no lock, because there
-  /// is no session, the user's lock applies only if it was set after the sign-in began.
+  /// Returns the lock that applies to the sign-in, or `nil` if no lock applies. If the state shows no lock, because
+  /// there is no session, the user's lock applies only if it was set after the sign-in began.
   func lock(against signIn: SignIn, at now: Timestamp) -> SessionRejection? {
     if signIn.replacesLocked { return nil }
     let state = state(at: now)

@@ -47,8 +47,8 @@ package struct Failure: Error, Hashable, Sendable {
   /// `message` starts with the name of the parameter.
   package static func invalidParams(_ message: String) -> Failure { Failure(.invalidParams, message) }
 
-  /// Returns the failure for a request to `origin`, or `nil` if the account's configuration allows the request. `api` is
-  /// `nil` if the account is not configured.
+  /// Returns the failure for a request to `origin`, or `nil` if the account's configuration allows the request. `api`
+  /// is `nil` if the account is not configured.
   package static func refusing(_ origin: Origin, of account: AccountName, by api: APISettings?) -> Failure? {
     guard let api else { return .unknownAccount(account) }
     return api.origins.contains(origin) ? nil : .originNotAllowed(origin, account)

@@ -19,8 +19,8 @@ extension ControlService {
     return status
   }
 
-  /// Throws if an answer must be withheld, because the account was locked or `user`, whose token was sent, signed out or
-  /// was replaced by another user in the meantime.
+  /// Throws if an answer must be withheld, because the account was locked or `user`, whose token was sent, signed out
+  /// or was replaced by another user in the meantime.
   fileprivate func checkReader(of account: AccountName, answerFor user: Subject?) async throws {
     let status = try await ask(account, .awaitReading).answer.status
     if let failure = status.withholding(answerFor: user) { throw failure }

@@ -137,7 +137,7 @@ package actor SignInService: RunningService {
     return outcome
   }
 
-  /// Returns `.reconfigured` if only the session is stopping, because its account was removed. Otherwise, returns `why`.
+  /// Returns `.reconfigured` if the session is stopping but the daemon is not, because the account was removed.
   private func told(_ why: SessionRejection) -> SessionRejection {
     why == .stopping && !isStopping ? .reconfigured : why
   }
