@@ -9,7 +9,7 @@ package struct Challenge: Hashable, Sendable {
   package let acrValues: String?
   /// The maximum age of the sign-in (`max_age`), in seconds.
   package let maxAge: Int?
-  /// The claims exactly as the API sent them: JSON, which Entra encodes in Base64.
+  /// The claims as the API sent them (JSON, which Entra encodes in Base64), with secrets redacted.
   package let claims: String?
   /// The required scopes, separated by spaces.
   package let scope: String?

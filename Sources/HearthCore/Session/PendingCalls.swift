@@ -37,7 +37,7 @@ struct PendingCalls: Hashable, Sendable {
     for index in waiting.indices where waiting[index].kind == kind { waiting[index].outcome = .succeeded }
   }
 
-  /// Removes the calls of sign-ins that a sign-out or another sign-in has replaced, and returns their responses.
+  /// Removes the calls of sign-ins and imports that another one or a sign-out has replaced, and rejects them.
   mutating func supersedeAdoptions() -> [SessionAction] {
     let superseded = waiting.filter { $0.kind == .adoption }
     waiting.removeAll { $0.kind == .adoption }

@@ -87,7 +87,7 @@ final class RequestPlaces: Sendable {
 }
 
 extension Failure {
-  /// The failure if a request's client disconnects. No client is left to receive it.
+  /// The failure if a request's client disconnects. Nobody receives it.
   static let clientLeft = Failure(.requestFailed, "The client disconnected. The request was not sent.")
 
   static func tooManyRequests(of account: AccountName) -> Failure {

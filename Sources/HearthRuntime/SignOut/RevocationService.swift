@@ -41,8 +41,8 @@ package actor RevocationService: PlanningService, RunningService {
     work.finish()
   }
 
-  /// Asks the provider, concurrently and within five seconds, to revoke the credentials. Each credential is stored until
-  /// the provider has answered. If the provider is unreachable, Hearth retries later.
+  /// Asks the provider, concurrently and within five seconds, to revoke the credentials. Each credential is stored
+  /// until the provider has answered. If the provider is unreachable, Hearth retries later.
   ///
   /// If `credentials` is empty and earlier revocations of the account are pending, retries all pending revocations. If
   /// `isComplete` is false, another credential follows once it can be read.
