@@ -66,7 +66,7 @@ package enum SecretText {
     let all = found.isEmpty ? [other].compactMap(\.self) : Array(found)
     guard all.count <= 1 else {
       throw Refusal(
-        reason: "is JSON, not a secret, and contains more than one \(kind.names[0])")
+        reason: "is JSON with more than one \(kind.names[0]), so Hearth cannot tell which one to use")
     }
     guard let secret = all.first, !secret.isEmpty else {
       let isKey = json["private_key"] != nil

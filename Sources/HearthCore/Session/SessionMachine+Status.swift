@@ -106,8 +106,8 @@ extension SessionMachine {
     guard endWithoutRefreshToken != nil else { return nil }
     return
       "Signed in until the access token expires, because the provider issued no refresh token. Allow refresh tokens "
-      + "for this client at the provider, or add the scope that requests them, often with \"hearthctl account set "
-      + "\(account) --add scopes offline_access\". Then run \"hearthctl login \(account)\"."
+      + "for this client at the provider, or request them with a scope, usually offline_access: "
+      + "\"hearthctl account set \(account) --add scopes offline_access\". Then run \"hearthctl login \(account)\"."
   }
 
   /// Returns why the client's own first token has not arrived.

@@ -211,7 +211,7 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// Releases all claims if the store has turned out to be broken.
+  /// If the store has broken, withdraws the claims that no sender has started, and stops claiming until it recovers.
   func noteDamage() {
     if store.isBroken { machine.storeBroke(at: now()) }
   }
