@@ -39,7 +39,7 @@ ENDLESS = ["hearthctl status --watch", "hearthctl top", "hearthctl events"]
 # Commands that ask on a terminal, with their questions and the answers to type.
 TYPED = {
     "hearthctl account add ada@example.com": [("Register Hearth", "y"), ("Sign in now?", "y")],
-    "hearthctl protect work --with passphrase": [("New passphrase", "open"), ("Again", "open")],
+    "hearthctl protect work --with passphrase": [("New passphrase", "open"), ("Repeat", "open")],
 }
 # The allowed exit statuses of commands that may not exit with 0.
 STATUS = {"hearthctl unlock work": {0, 3}}
