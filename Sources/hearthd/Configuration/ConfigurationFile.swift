@@ -36,12 +36,14 @@ struct ConfigurationFile: Hashable, Sendable {
       throw ConfigurationError("\(path): \(reason)")
     }
     var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
     while bytes.count <= maximumSize {
-      let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-        count = max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
-      }
-      if chunk.isEmpty { break }
-      bytes += chunk
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      // Half a configuration might be valid, but would drop accounts.
+      guard count >= 0 else { throw ConfigurationError("\(path): cannot read the file: \(systemError())") }
+      if count == 0 { break }
+      bytes += chunk[..<count]
     }
     guard bytes.count <= maximumSize else { throw ConfigurationError("\(path): the file is larger than 1 MiB") }
     guard !ByteOrderMark.saysUTF16(bytes) else {

@@ -82,6 +82,8 @@ import Testing
     #expect(refusal(folder.path) == "\(folder.path): not a regular file")
     let large = try folder.write(String(repeating: "#", count: 1 << 20 | 1), to: "large.toml")
     #expect(refusal(large) == "\(large): the file is larger than 1 MiB")
+    // The first read of this file fails, because no memory is mapped at address 0.
+    #expect(refusal("/proc/self/mem") == "/proc/self/mem: cannot read the file: Input/output error")
     let binary = try folder.write("", to: "binary.toml")
     try Data([0x23, 0xff]).write(to: URL(filePath: binary))
     #expect(refusal(binary) == "\(binary): the file is not UTF-8 text")
