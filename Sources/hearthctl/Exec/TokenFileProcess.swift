@@ -17,13 +17,16 @@ struct TokenFileProcess {
     guard process > 0 else {
       let why = reason()
       kill(program.process, SIGKILL)
-      _ = program.waitForEnd()
+      // Not `program.waitForEnd`, which closes standard error, where the failure is shown.
+      Self.reap(program.process)
       file.remove()
       throw CommandFailure(.failed, "Cannot keep the token file up to date, so the program was killed: \(why).")
     }
   }
 
-  func waitForEnd() {
+  func waitForEnd() { Self.reap(process) }
+
+  private static func reap(_ process: pid_t) {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
   }
