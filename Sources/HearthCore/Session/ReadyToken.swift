@@ -1,5 +1,6 @@
-/// The current token, and how long the session can return it without any other work.
-package struct ReadyToken: Hashable, Sendable {
+/// The current token, and how long the session can return it without any other work. A class, because each call for a
+/// token would otherwise copy all of its strings' references.
+package final class ReadyToken: Sendable {
   package let bearer: Bearer
   /// The access token, for programs that need it instead of the token in `bearer`.
   package let accessToken: Token
@@ -9,6 +10,13 @@ package struct ReadyToken: Hashable, Sendable {
   let validity: TokenValidity
   /// The time from which callers must ask the session, because it has work to do. `nil` if nothing is planned.
   let until: Timestamp?
+
+  init(
+    bearer: Bearer, accessToken: Token, idToken: Token?, issuer: String?, validity: TokenValidity, until: Timestamp?
+  ) {
+    (self.bearer, self.accessToken, self.idToken, self.issuer) = (bearer, accessToken, idToken, issuer)
+    (self.validity, self.until) = (validity, until)
+  }
 
   /// Returns whether the token can be returned now and is valid for at least `minimum` or, if that is `nil`, for the
   /// default time.

@@ -128,12 +128,12 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
 
   /// Returns a token without waiting, or `nil` if the caller has to ask the session.
   package nonisolated func readyToken(of account: AccountName, _ minValidity: Duration?) -> ReadyToken? {
-    table.withLock { $0[account] }?.service.readyToken(minValidity)
+    table.withLock { $0[account]?.service }?.readyToken(minValidity)
   }
 
   /// Returns the token in use without waiting, even if a refresh is due.
   package nonisolated func heldToken(of account: AccountName) -> ReadyToken? {
-    table.withLock { $0[account] }?.service.heldToken
+    table.withLock { $0[account]?.service }?.heldToken
   }
 
   // MARK: - BearerTokenProvider
@@ -176,6 +176,6 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   }
 
   package nonisolated func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL, of account: AccountName) {
-    table.withLock { $0[account] }?.service.tokenAccepted(fingerprint, by: url)
+    table.withLock { $0[account]?.service }?.tokenAccepted(fingerprint, by: url)
   }
 }
