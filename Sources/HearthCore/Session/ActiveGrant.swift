@@ -7,12 +7,14 @@ package struct ActiveGrant: Hashable, Sendable {
   package internal(set) var accessFailure: AccessFailure?
   /// The format of a file that a newer version of Hearth has written, or `nil` if there is no such file.
   package internal(set) var newerFormat: Int?
-  /// The time at which a refresh is due, or `nil` if neither of the grant's tokens expires.
+  /// The time at which a refresh is due, or `nil` if no expiry is known.
   package internal(set) var refreshAt: Timestamp?
   package internal(set) var phase = RefreshPhase.idle
-  /// Whether the grant replaced one that an API had rejected. If an API rejects this grant too, the session ends.
+  /// Whether the grant replaced one that an API had rejected. If an API rejects this grant, too, within two minutes
+  /// of its issue, the session ends, unless the rejection has `isAcceptedElsewhere`.
   var followsRejection = false
-  /// Whether an API has rejected a grant that cannot be renewed. If so, the status advises a sign-in.
+  /// Whether an API has rejected this grant, which cannot be renewed and is not known to be accepted elsewhere. If
+  /// so, the status advises a sign-in.
   var isRejected = false
   /// How reliable the grant's times are.
   var timing: GrantTiming
@@ -34,8 +36,8 @@ package struct ActiveGrant: Hashable, Sendable {
     return stored
   }
 
-  /// Adjusts the times after the clock was set. A grant that this process received keeps its remaining lifetime. The
-  /// lifetime of a grant from disk never grows.
+  /// Adjusts the times after the clock was set. A grant that this process received keeps its remaining lifetime. For
+  /// times from disk that are not certain, the earlier possible expiry counts.
   mutating func move(by step: Duration) {
     if case .storing(var next, let error) = phase {
       var own = newestTiming

@@ -1,6 +1,7 @@
 /// What is known about the credential.
 ///
-/// Every state can also change to `adopting` (a user signs in) and `ending` (a session ends). Other legal transitions:
+/// Every state can also change to `adopting` (a new grant is written) and `ending` (a session ends). Other legal
+/// transitions:
 ///
 ///     notHeld → active, starting, ended, absent, or another reason for notHeld
 ///     active → notHeld                       a lock wipes it
@@ -9,7 +10,8 @@
 ///     starting → notHeld, active, ended
 ///     adopting → active
 ///     ending → ended, absent
-///     ended, absent → active, notHeld        another program's grant is found, or the provider was changed
+///     ended, absent → active, notHeld        a grant is found, or the provider was changed
+///     ended → absent                         the newer version's file is gone, and the user had signed out
 ///     ended, absent → starting               the client's own grant is requested again
 package enum CredentialState: Hashable, Sendable {
   /// A credential exists, or may exist, but it is not in memory.
@@ -52,7 +54,7 @@ package enum NotHeld: Hashable, Sendable {
   case unreadable(AccessFailure)
 }
 
-/// The grant of a new sign-in that is being written.
+/// A new grant that is being written, from a sign-in, an import or the client's own first request.
 package struct Adoption: Hashable, Sendable {
   package internal(set) var credential: Credential
   var timing: GrantTiming
@@ -60,6 +62,6 @@ package struct Adoption: Hashable, Sendable {
   var unlocks: Bool
   /// Whether the provider has just issued the grant. False for a grant that is imported unchanged.
   let isFresh: Bool
-  /// The state that clients see until the grant is on disk.
+  /// The state that clients see until the write has ended, unless the account is locked in the meantime.
   let shownAs: SessionState
 }

@@ -26,12 +26,12 @@ struct FileAccess: Hashable, Sendable {
     case none
     /// The old store is still busy and must not start anything new.
     case due
-    /// The new store has not returned a grant of this session yet, so `onDisk` still describes the old store.
+    /// The new store has neither read nor written a grant yet, so `onDisk` still describes the old store.
     case made
   }
 
-  /// Schedules the replacement of the store. Writes to the old store that are in progress are then repeated in the new
-  /// store.
+  /// Schedules the replacement of the store. If a grant is being written to the old store, it is then written to the
+  /// new store, too.
   mutating func storeIsDue() {
     storeChange = .due
     invalidateWrite()
@@ -48,8 +48,8 @@ struct FileAccess: Hashable, Sendable {
   /// Whether the file is idle: no read is in progress or requested, and no write is in progress.
   var isQuiet: Bool { !read.isUnderWay && !read.isRequested && !write.isUnderWay }
 
-  /// Starts a read. If `isRemembered` is true, the account's saved state has already been read, so only the credential
-  /// is read.
+  /// Starts reading the credential. If `isRemembered` is false, starts reading the account's saved state instead,
+  /// which must be read first.
   mutating func beginRead(isRemembered: Bool) -> [SessionAction] {
     read.begin()
     guard isRemembered else { return [.recall] }
@@ -111,8 +111,8 @@ struct FileAccess: Hashable, Sendable {
     onDisk = nil
   }
 
-  /// Records that an end was saved in only one of its two files, or in neither after a sign-in has replaced the
-  /// session. A later read completes the record.
+  /// Records that an end was saved in only one of its two files (the credential file and accounts.json), or in
+  /// neither and the session has left `ending`. If the end still applies, a later read completes the record.
   mutating func endMissed(_ accessFailure: AccessFailure, at now: Timestamp) {
     write.failedWithoutRetry(accessFailure)
     read.failed(at: now)
@@ -149,7 +149,7 @@ struct ReadRetry: Hashable, Sendable {
   private(set) var isUnderWay = true
   private(set) var isRequested = false
   private(set) var retryAt: Timestamp?
-  /// The number of consecutive reads that found the file unreadable.
+  /// The number of failures since the last success.
   private var failures = 0
 
   mutating func request() { isRequested = true }
@@ -189,7 +189,7 @@ struct ReadRetry: Hashable, Sendable {
 struct WriteRetry: Hashable, Sendable {
   private static let policy = RetryPolicy(initial: .milliseconds(500), max: .seconds(30))
 
-  /// The number of writes and removals that the store has not finished.
+  /// The number of operations that the store has not finished.
   private var underWay = 0
   private(set) var failures = 0
   private(set) var retryAt: Timestamp?

@@ -1,5 +1,5 @@
-/// The state of the clock when a stored grant got its times. It is stored with the grant, so that later processes in
-/// the same boot can tell how much the clock has been adjusted since then.
+/// The state of the clock when a stored grant got its times. It is stored in accounts.json, so that later processes
+/// in the same boot can tell how much the clock has been adjusted since then.
 package struct GrantClock: Hashable, Sendable {
   /// The fingerprint of the grant's access token. Together with `issuedAt`, it identifies the stored times.
   package let token: Fingerprint

@@ -51,8 +51,8 @@ package struct GrantHistory: Hashable, Sendable {
     follow(marks.spendable, isReplaced: true)
   }
 
-  /// Records a grant that was found in the file. Another user's grant does not mark the previous grant as replaced,
-  /// because the previous user's grant may return to the file.
+  /// Records a grant that was found in the file, unless a newer one has replaced it. Another user's grant does not
+  /// mark the previous grant as replaced, because the previous user's grant may return to the file.
   package mutating func found(_ grant: Grant, isOfAnotherUser: Bool) {
     if !isFormer(grant) { follow(GrantMarks(grant).spendable, isReplaced: !isOfAnotherUser) }
   }

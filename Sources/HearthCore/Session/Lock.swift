@@ -1,5 +1,5 @@
-/// A lock on a session. A session can have several locks, and each lock is removed only by its owner. The raw value is
-/// the `reason` in the status.
+/// A lock on a session. A session can have several locks at once, and removing one leaves the others in place. The
+/// raw value is the `reason` in the status.
 package enum Lock: String, Sendable, CaseIterable {
   case user = "lockedByUser"
   case screen = "screenLocked"

@@ -37,14 +37,16 @@ struct PendingCalls: Hashable, Sendable {
     for index in waiting.indices where waiting[index].kind == kind { waiting[index].outcome = .succeeded }
   }
 
-  /// Removes the calls of sign-ins and imports that another one or a sign-out has replaced, and rejects them.
+  /// Removes and rejects the sign-ins and imports whose grants are being written, because a newer grant or a sign-out
+  /// replaces them.
   mutating func supersedeAdoptions() -> [SessionAction] {
     let superseded = waiting.filter { $0.kind == .adoption }
     waiting.removeAll { $0.kind == .adoption }
     return superseded.map { .answer($0.id, .rejected(.superseded)) }
   }
 
-  /// Responds to all sign-outs. `answer` receives the newest grant in memory at the time of the call.
+  /// Responds to all sign-outs. `answer` receives the newest grant that was in memory when the user signed out, and
+  /// whether to revoke it.
   mutating func answerSignOuts(
     _ answer: (_ newest: Credential?, _ revoke: Bool) -> (SessionResponse, before: [SessionAction])
   ) -> [SessionAction] {

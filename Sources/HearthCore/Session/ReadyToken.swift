@@ -18,8 +18,8 @@ package final class ReadyToken: Sendable {
     (self.validity, self.until) = (validity, until)
   }
 
-  /// Returns whether the token can be returned now and is valid for at least `minimum` or, if that is `nil`, for the
-  /// default time.
+  /// Returns whether the token can be returned now to a caller that asks for a validity of `minimum` or, if that is
+  /// `nil`, for the default validity.
   package func satisfies(_ minimum: Duration?, at now: Timestamp) -> Bool {
     until.map { now < $0 } ?? true && validity.covers(minimum, at: now)
   }
@@ -30,7 +30,7 @@ struct TokenValidity: Hashable, Sendable {
   /// The minimum validity for callers that do not specify one.
   private static let usual: Duration = .seconds(60)
 
-  /// The expiry, or `nil` if the token does not expire.
+  /// The expiry, or `nil` if it is unknown.
   private let expiresAt: Timestamp?
   /// The longest validity that a caller can ask for: the lifetime minus the margin.
   private let longest: Duration

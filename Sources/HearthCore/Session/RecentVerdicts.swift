@@ -1,5 +1,5 @@
 /// The recent responses of APIs to the tokens of one sign-in. They distinguish a path that rejects every token from a
-/// token that is no longer valid (contract, section 3). Setting the clock does not affect them.
+/// token that is no longer valid. Setting the clock does not affect them.
 package struct RecentVerdicts: Hashable, Sendable {
   private struct Acceptance: Hashable, Sendable {
     let token: Fingerprint
@@ -12,9 +12,9 @@ package struct RecentVerdicts: Hashable, Sendable {
     let isRepeated: Bool
   }
 
-  /// How long a 2xx counts in favor of later tokens of the same sign-in.
+  /// How long a 2xx counts in favor of the tokens of the same sign-in.
   static let acceptanceLifetime: Duration = .seconds(600)
-  /// The maximum number of paths to remember. If there are more, all are forgotten.
+  /// The maximum number of paths to remember. Before another path is added, all are forgotten.
   private static let maxPaths = 64
 
   private var accepted: [Origin: Acceptance] = [:]

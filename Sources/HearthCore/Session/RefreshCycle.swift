@@ -7,27 +7,27 @@ struct RefreshCycle: Hashable, Sendable {
     case none
     case sent
     /// The session has ended or was replaced. If the request still returns a grant, Hearth revokes that grant (RFC
-    /// 7009, section 2.1).
+    /// 7009, section 2.1), unless it belongs to another user.
     case abandoned
   }
 
   private(set) var request = Request.none
   private(set) var owner: Subject?
-  /// Whether the last request was sent to a provider that is no longer configured.
+  /// Whether the configuration changed the provider while the last request was in progress.
   private(set) var isOfFormerProvider = false
   private(set) var history = RefreshHistory()
   private var attemptBefore: Timestamp?
-  /// An API's rejection of the current token, which a refresh has to replace. `nil` if no API has rejected the token.
+  /// The API's rejection that makes a refresh of the current token necessary, or `nil` if there is none.
   private(set) var apiRejection: APIRejection?
   /// The time at which a refresh last replaced a rejected token.
   private var replacedAt: Timestamp?
-  /// The access tokens whose refresh has returned another user's grant. Contains all such tokens that this process has
-  /// seen, and the last one from an earlier process.
+  /// The access tokens whose refresh has returned another user's grant. Of those from earlier processes, only the
+  /// last one is known.
   private(set) var barred: Set<Fingerprint> = []
 
   // MARK: - Next attempt
 
-  /// The time before which no refresh is sent, regardless of who asks for it.
+  /// The end of the minimum gap after the last attempt, which applies to every new request.
   private var leastGapEnd: Timestamp {
     history.lastAttemptAt.map { $0 + RefreshSettings.leastGap } ?? Timestamp(milliseconds: 0)
   }
@@ -43,8 +43,8 @@ struct RefreshCycle: Hashable, Sendable {
     return Swift.max(Swift.min(named, personal), leastGapEnd)
   }
 
-  /// Returns the time at which to advise a sign-in for a token that expires at `expiresAt`, or `nil` if a refresh may
-  /// still help.
+  /// Returns the time at which to advise a sign-in for a token that expires at `expiresAt`, or `nil` if the last
+  /// refresh did not fail because of the provider.
   func signInAdvisedAt(_ expiresAt: Timestamp) -> Timestamp? {
     guard let trouble = history.trouble, trouble.kind.isFromProvider, let since = trouble.refusingSince else {
       return nil
@@ -127,7 +127,8 @@ struct RefreshCycle: Hashable, Sendable {
       return backOff(.unavailable, failure.message, retryAfter: retryAfter, settings, at: now, &random)
     case .unclear(_, let retryAfter):
       return backOff(.unclear, failure.message, retryAfter: retryAfter, settings, at: now, &random)
-    // A client-credentials grant has no refresh token, so the provider must have rejected the client.
+    // `rejected` can only come from a request for the client's own grant. That request contains no refresh token, so
+    // the provider must have rejected the client.
     case .misconfigured, .rejected: return backOff(.misconfigured, failure.message, settings, at: now, &random)
     }
   }

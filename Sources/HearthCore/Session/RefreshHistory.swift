@@ -26,7 +26,8 @@ package struct RefreshTrouble: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// No connection could be made. When the network returns, each step of the back-off allows one early attempt.
     case unreachable(triedEarly: Bool)
-    /// The provider did not respond, or reported that it is unavailable.
+    /// The provider did not respond or reported that it is unavailable, or nothing was sent because the response
+    /// could not have been stored.
     case unavailable
     /// The provider rejected the request, but the reason is not known to be final.
     case unclear
@@ -37,7 +38,7 @@ package struct RefreshTrouble: Hashable, Sendable {
     /// The provider returned another user's grant. Nothing is sent until a user signs in.
     case otherUser
 
-    /// Whether the provider, or something posing as it, has responded with neither a grant nor a final rejection.
+    /// Whether the provider, or something posing as it, was reached but gave no definite answer.
     var isFromProvider: Bool {
       switch self {
       case .unavailable, .unclear: true
@@ -50,15 +51,15 @@ package struct RefreshTrouble: Hashable, Sendable {
   /// The earliest time of the next automatic refresh. A refresh that a user asks for can be sent at `floor`, or ten
   /// seconds after the last attempt if that is earlier.
   package internal(set) var until: Timestamp
-  /// The end of the provider's own `Retry-After`.
+  /// The end of the provider's own `Retry-After` or, without one, the time of the failure.
   package internal(set) var floor: Timestamp
-  /// The time since which the provider, or something posing as it, has responded with neither a grant nor a final
-  /// rejection.
+  /// The time of the first failure since the last success in which the provider, or something posing as it, gave no
+  /// definite answer. `nil` if there was no such failure.
   var refusingSince: Timestamp?
-  /// The end of the current back-off step. It is later than `until` during an early attempt.
+  /// The end of the current back-off step. It is later than `until` while an early attempt is allowed.
   var stepEnd: Timestamp
 
-  /// How long the provider may fail in this way before Hearth asks the user to sign in again.
+  /// How long the provider must have given no definite answer before Hearth advises a sign-in for an expired token.
   static let timeout: Duration = .seconds(600)
 
   mutating func move(by step: Duration) {

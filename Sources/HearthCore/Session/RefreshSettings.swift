@@ -42,14 +42,15 @@ extension RefreshSettings {
 
 /// Calculates when to refresh and how long to wait after a failure. `share` is a random number in 0..<1.
 extension RefreshSettings {
-  /// The minimum time between any two attempts.
+  /// The minimum time between two attempts. It does not delay the repetition of a request whose response was lost.
   package static let leastGap: Duration = .seconds(1)
 
   /// The maximum time, measured from the last attempt, for which the provider's `Retry-After` delays a refresh that a
   /// user requests.
   package static let personalGap: Duration = .seconds(10)
 
-  /// The minimum time between two refreshes after 401s from an API that accepts the session's tokens.
+  /// The time after a refresh of a rejected token during which a repeated 401 from the same path causes no further
+  /// refresh, if this sign-in's tokens are accepted elsewhere.
   static let rejectionGap: Duration = .seconds(60)
 
   /// The maximum wait while the provider rejects requests for unknown reasons (4xx), unless `backoffMax` is longer.
@@ -64,7 +65,7 @@ extension RefreshSettings {
   }
 
   /// Returns the time at which a refresh is due, which is before the bearer and the refresh token expire but at least
-  /// `leastGap` after the grant was issued. Returns `nil` if neither token expires.
+  /// `leastGap` after the grant was issued. Returns `nil` if neither expiry is known.
   package func refreshTime(of grant: Grant, share: Double) -> Timestamp? {
     let ends = [grant.expiresAt, grant.refreshToken == nil ? nil : grant.refreshExpiresAt].compactMap(\.self)
     let due = ends.map { end in

@@ -64,7 +64,8 @@ package enum SessionRejection: Hashable, Sendable, Error {
   case stopping
   /// The call was overtaken by another sign-in, a sign-out or another program's grant.
   case superseded
-  /// The provider did not issue a grant for an import. The previous session continues.
+  /// The provider did not issue a grant for an import, or it issued one that cannot be used. The previous session
+  /// continues.
   case provider(RefreshFailure)
   /// The grant of an import or a sign-in could not be stored, so it was not requested. The previous session continues.
   case storage(AccessFailure)

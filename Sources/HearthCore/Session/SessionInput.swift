@@ -88,8 +88,8 @@ package enum SessionCall: Sendable {
   case signOut(revoke: Bool)
   /// Requests the client's own grant, even after a sign-out or any end other than `credentialTooNew`.
   case requestGrant
-  /// Imports a grant. `isCounted` is false if its times come from a token instead of this clock. If the import fails,
-  /// the previous session continues.
+  /// Imports a grant. `isCounted` is true only if the caller specified the remaining lifetime, which this clock then
+  /// measures. If the import fails, the previous session continues.
   case adopt(Credential, isCounted: Bool = true)
   /// Signs in. The response is the outcome. If the sign-in fails, the previous session continues. `replacesLocked` is
   /// true if a locked credential may be replaced. `endsEarlier` is true if the account's earlier sign-ins end before
@@ -101,7 +101,8 @@ package enum SessionCall: Sendable {
 
 /// Identifies the sign-in to which a request or an imported grant belongs, so that late results can be recognized.
 package struct SessionEpoch: Hashable, Sendable {
-  /// Counts sign-ins, sign-outs and other programs' grants. The end of a session does not count.
+  /// Counts sign-ins (including the client's own), sign-outs and other programs' grants. The end of a session does
+  /// not count.
   package internal(set) var generation = 0
   /// Counts changes of the issuer or the client, which do not end the session.
   var provider = 0

@@ -71,14 +71,15 @@ extension SessionMachine {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
       return events + end(.rejectedByServer, at: now)
     }
-    // An older token that cannot be renewed stays in use, because one API's 401 must not end the session for all APIs.
+    // Otherwise, a token that cannot be renewed stays in use, because one API's 401 must not end the session for all
+    // APIs.
     guard isRenewable else {
       self.active?.isRejected = !rejection.isAcceptedElsewhere
       return events + noteRejection(of: rejection.fingerprint, after: wasRejected)
         + [.answer(id, rejection.isAcceptedElsewhere ? token(of: active) : .done)]
     }
-    // During the delay after a failure, no refresh is sent. Unless the token is accepted elsewhere, it is not used
-    // during the delay either.
+    // If no refresh can be sent now, for example during the delay after a failure, the token is still withheld unless
+    // it is accepted elsewhere.
     let isWaitedOut = whyNoRefresh(active, at: now) != nil
     if !(isWaitedOut && rejection.isAcceptedElsewhere) { refreshes.tokenRejected(rejection) }
     let actions = events + noteRejection(of: rejection.fingerprint, after: wasRejected)

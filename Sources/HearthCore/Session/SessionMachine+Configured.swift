@@ -1,4 +1,4 @@
-/// Applies a reloaded configuration to a running session. The session keeps its state, and requests in progress
+/// Applies a reloaded configuration to a running session. The session keeps its grant, and requests in progress
 /// continue.
 extension SessionMachine {
   mutating func configured(_ next: SessionSettings, _ changed: Set<SessionPart>) -> [SessionAction] {
@@ -22,7 +22,7 @@ extension SessionMachine {
   }
 
   /// Handles a new issuer or client. Keeps the grant, because a grant is sent only to the provider that issued it. If
-  /// there is no grant, reads the credential again to decide whether to request the client's own first grant.
+  /// the client is about to request its own first grant, or may do so now, reads the credential again first.
   private mutating func providerChanged() {
     epoch.provider += 1
     refreshes.providerChanged()

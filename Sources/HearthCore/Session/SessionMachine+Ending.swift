@@ -1,4 +1,4 @@
-/// Ends sessions. Clients see the end only once it is on record.
+/// Ends sessions. If the end has to be written, clients do not see it until it is on record.
 extension SessionMachine {
   mutating func end(_ reason: EndReason, detail: String? = nil, at now: Timestamp) -> [SessionAction] {
     refreshes.abandon()
@@ -13,7 +13,7 @@ extension SessionMachine {
   }
 
   /// Returns the fingerprint of the token that was rejected or has expired, so that the session does not use it again
-  /// if it reappears in the file. Returns `nil` for all other reasons.
+  /// if it reappears in the file. Returns `nil` if the session ended for another reason.
   private func mark(of reason: EndReason) -> Fingerprint? {
     guard let grant = active?.grant else { return nil }
     switch reason {
@@ -24,7 +24,8 @@ extension SessionMachine {
     }
   }
 
-  /// Ends a session whose token has expired and cannot be renewed, unless a pending read may find another grant.
+  /// Ends a session whose token has expired and cannot be renewed. Waits while the account is locked, while the file
+  /// is inaccessible, and while a pending read may find another grant.
   mutating func endWhereExpired(at now: Timestamp) -> [SessionAction] {
     guard let active, active.phase == .idle, locks.isEmpty, file.isQuiet, active.grant.isExpired(at: now) else {
       return []
@@ -102,8 +103,9 @@ extension SessionMachine {
   /// Revokes credentials that were removed after the sign-out was answered, once nobody is signed in as their user.
   func leave(_ removed: RemovedCredentials) -> [SessionAction] { removed.all(newest: nil).map { .revoke($0) } }
 
-  /// Handles the result of writing an end or removing a credential. Returns false if neither file records the end, so
-  /// the end has to be written again. If one file records it, a later read updates the other.
+  /// Handles the result of writing an end or removing a credential. Returns false if neither file records the end and
+  /// the session is still `ending`, so the end has to be written again. If one file records it, a later read updates
+  /// the other.
   private mutating func isRecorded(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> Bool {
     file.write.end()
     switch result {
@@ -129,7 +131,7 @@ extension SessionMachine {
   }
 
   /// Reports that the end could not be recorded. Does not publish the end itself, because a crash would undo it.
-  /// Rejects the waiting sign-outs, but revokes their tokens immediately.
+  /// Rejects the waiting sign-outs, but immediately revokes their grants if they asked for that.
   private mutating func publishUnrecordedEnd() -> [SessionAction] {
     guard !file.write.isUnderWay, let accessFailure = file.write.lastFailure else { return [] }
     let events: [SessionAction] =

@@ -21,7 +21,7 @@ extension SessionMachine {
     guard let grant = incoming[id] else { return [] }
     if isSuperseded(grant) { return drop(id, .superseded) }
     guard case .failure(let failure) = result else { return [.obtain(id, code: signIns[id]?.code)] }
-    // Poll a device's provider again, because the disk may have space by then.
+    // A device sign-in polls the provider again later, because the disk may have space by then.
     guard signIns[id]?.flow == .device else { return drop(id, .storage(failure)) }
     return notYet(id, .unanswered(message: "Hearth cannot store the credential: \(failure.detail)."), at: now)
   }

@@ -68,9 +68,9 @@ extension SessionMachine {
     return marks != GrantMarks(active.grant) && marks != file.lastSeen
   }
 
-  /// Interprets a reading while a grant is in memory. A file that has vanished without a marker counts as inaccessible
-  /// instead of removed, and a file in a newer format counts as unreadable. In both cases, the grant in memory stays in
-  /// use.
+  /// Interprets a reading while a grant is in memory. A file that has vanished together with its marker and its entry
+  /// in accounts.json counts as inaccessible instead of removed, and a file in a newer format counts as unreadable.
+  /// In both cases, the grant in memory stays in use.
   private func meaning(of reading: CredentialReading) -> CredentialReading {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
@@ -83,8 +83,8 @@ extension SessionMachine {
     }
   }
 
-  /// Returns whether this session's grant was never in the file. If so, a missing file does not mean that the grant was
-  /// removed.
+  /// Returns whether the grant in memory is not known to have been in the file. If so, a missing file does not mean
+  /// that the grant was removed.
   private func isYetToBeWritten(_ active: ActiveGrant) -> Bool {
     file.onDisk == nil || file.storeChange == .made && !active.isStored
   }
@@ -143,16 +143,17 @@ extension SessionMachine {
     }
   }
 
-  /// If a failed write has left the grant of an ended session in the file, repeats the write of the end or the removal
-  /// of the grant. Otherwise, returns `nil`. Until the repetition succeeds, the delay between reads is not reset.
+  /// If the file contains the grant of a session that has ended, because the end was not fully saved, saves the end
+  /// again or removes the grant. Otherwise, returns `nil`. Until the end is saved, the delay between reads is not
+  /// reset.
   private mutating func finishEnd(_ marks: GrantMarks, at now: Timestamp) -> [SessionAction]? {
     switch credentialState {
     case .ended(let record) where marks.contains(record.fingerprint):
-      // Only accounts.json records the end. The rejected token must not be sent again.
+      // The token that was rejected or has expired must not be used again.
       file.onDisk = marks
       return file.beginEnd(record)
     case .absent(signedOut: true) where marks == file.onDisk:
-      // The signed-out grant could not be removed, and the removal could not be recorded.
+      // The removal could not be recorded, and the signed-out grant is in the file again.
       return file.beginEnd(EndRecord(reason: .signedOut, at: now, fingerprint: nil))
     case .notHeld, .active, .starting, .adopting, .ending, .ended, .absent: return nil
     }
@@ -225,7 +226,7 @@ extension SessionMachine {
     case .ended(let shown) where shown.reason == .credentialTooNew: foundEnded(record)
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
-      // A file never ends a session that is in memory, so write the grant again.
+      // An end that the file records does not end a session whose grant is in memory, so write the grant again.
       file.onDisk = nil
       self.active?.isStored = false
       self.active?.accessFailure = nil
@@ -298,7 +299,7 @@ extension SessionMachine {
     let event = SessionAction.publish(.credentialSetAside(name: name, why: why))
     switch credentialState {
     case .notHeld: return [event] + endCorrupt(why, setAsideAs: name, at: now)
-    // Only the file recorded the end of the session, and the file has been moved.
+    // The session had ended only because a newer version wrote the file. The file is now corrupt and has been moved.
     case .ended(let record) where record.reason == .credentialTooNew:
       return [event] + endCorrupt(why, setAsideAs: name, at: now)
     case .active:
@@ -349,7 +350,8 @@ extension SessionMachine {
     if let endpoints { settings.binding?.endpoints = endpoints }
     guard asked == epoch.generation, let active else { return [] }
     var credential = active.credential
-    // Set the origin before the owner, because the owner's issuer may have a different name at the same origin.
+    // Set the origin before the owner. Without an origin, the owner's issuer would decide whether the grant is
+    // foreign, and the provider's issuer may have another name.
     if credential.origin == nil, let origin, settings.binding?.mismatch(of: credential) == nil {
       credential.origin = origin
     }

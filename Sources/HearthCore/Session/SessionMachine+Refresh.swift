@@ -41,10 +41,10 @@ extension SessionMachine {
     canAsk && !refreshes.isBarred && active.isStored && active.accessFailure == nil && canAskAbout(active, at: now)
   }
 
-  /// The earliest time at which a requested refresh may be sent.
+  /// The earliest time at which the next request may be sent.
   var earliestAttempt: Timestamp { refreshes.earliestAttempt(isDemanded: calls.demandRefresh) }
 
-  /// Returns when the next automatic refresh will be sent, or `nil` if none is planned or one is in progress.
+  /// Returns when the next refresh will be sent, or `nil` if none is planned or one is in progress.
   private func plannedRefresh(_ active: ActiveGrant) -> Timestamp? {
     guard active.phase == .idle else { return nil }
     // A failed refresh is repeated, even if a client requested it before the token was due.
@@ -52,7 +52,7 @@ extension SessionMachine {
     return active.refreshAt.map { Swift.max($0, earliestAttempt) }
   }
 
-  /// Returns when the next automatic request will be sent, if nothing changes.
+  /// Returns when the next request will be sent if nothing changes, or `nil` if none is planned.
   func plannedRequest(at now: Timestamp) -> Timestamp? {
     switch credentialState {
     case .active(let active): canRefresh(active, at: now) ? plannedRefresh(active) : nil
@@ -62,9 +62,9 @@ extension SessionMachine {
     }
   }
 
-  /// The time at which to advise the user to sign in: when the token has expired and the provider has refused to
-  /// refresh it for ten minutes without a final rejection. If an API has rejected a token that cannot be renewed, or if
-  /// the provider has returned another user's token, the advice is due immediately.
+  /// The time at which to advise the user to sign in: when the token has expired and the provider has failed to
+  /// refresh it for ten minutes without a final rejection. If an API has rejected a token that cannot be renewed, or
+  /// if the provider has returned another user's token, the advice is due immediately.
   var signInAdvisedAt: Timestamp? {
     if let active, active.isRejected || refreshes.isBarred { return active.grant.issuedAt }
     guard !settings.renewsWithoutRefreshToken, let expiresAt = active?.grant.expiresAt else { return nil }
@@ -99,7 +99,8 @@ extension SessionMachine {
     return [.refresh(active.credential, generation: epoch.generation)]
   }
 
-  /// Handles the result of the only request in progress. If the generation has changed, no phase waits for the result.
+  /// Handles the result of the only request in progress. If the grant was replaced in the meantime, the new grant
+  /// does not wait for this result.
   mutating func refreshEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     let isExpected = refreshes.end()
     if case .superseded = outcome { refreshes.takeBack() }
@@ -133,9 +134,9 @@ extension SessionMachine {
       return []
     case .failed(let failure) where failure.isRepeated(again: isRepeated):
       refreshes.replyLost(failure.message)
-      // If the session is stopping, there may not be enough time for another response, so the request is repeated after
-      // the next start. While the account is locked, a query for the provider's clock can wait: it sent no refresh
-      // token, so nothing can have been rotated.
+      // If the session is stopping, there may not be enough time for another response, so the request is repeated
+      // after the next start. While the account is locked, a query for the provider's clock can wait, because it sent
+      // no refresh token that the provider could have rotated.
       if isStopping || isDoubtful(active, at: now) && !locks.isEmpty {
         self.active?.phase = .idle
         return []
@@ -176,7 +177,7 @@ extension SessionMachine {
     }
   }
 
-  /// Ends the session after the provider's rejection, because a read found no newer grant.
+  /// If the provider has rejected the token, ends the session, because a read found no newer grant.
   mutating func confirmRejection(at now: Timestamp) -> [SessionAction] {
     guard case .confirming(let reason)? = active?.phase else { return [] }
     return end(reason, at: now)

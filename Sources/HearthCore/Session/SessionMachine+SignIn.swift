@@ -70,7 +70,7 @@ extension SessionMachine {
     }
   }
 
-  /// Ends the sign-ins that began before the call `id`, or all sign-ins if `id` is `nil`.
+  /// Interrupts the sign-ins that began before the call `id`, or all sign-ins if `id` is `nil`.
   mutating func endSignIns(before id: CallID? = nil, _ why: SessionRejection) -> [SessionAction] {
     signIns.keys.filter { $0.number < id?.number ?? .max }.flatMap { interrupt($0, why) }
   }
@@ -96,7 +96,7 @@ extension SessionMachine {
       }
   }
 
-  /// Prepares for the grant. A sign-out or another sign-in after this call supersedes the grant.
+  /// Prepares for the grant. A sign-out, another sign-in or another program's grant supersedes it from now on.
   private mutating func requestGrant(for id: CallID) {
     signIns[id]?.asks()
     incoming[id] = IncomingGrant(since: epoch)

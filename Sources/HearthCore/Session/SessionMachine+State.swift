@@ -65,7 +65,8 @@ extension SessionMachine {
     active.isStored || file.isQuiet && active.accessFailure == nil && file.hasSameTokens(as: active.grant)
   }
 
-  /// Returns when to publish that the token expires soon, or `nil` if a refresh is expected to replace it in time.
+  /// Returns when to publish that the token expires soon, or `nil` if there is nothing to publish, for example
+  /// because a refresh is expected to replace the token in time.
   private func expiryNotice(_ active: ActiveGrant, at now: Timestamp) -> (at: Timestamp, isFinal: Bool)? {
     guard !active.isExpiryPublished, let expiresAt = active.grant.expiresAt, let lifetime = active.grant.lifetime,
       now < expiresAt

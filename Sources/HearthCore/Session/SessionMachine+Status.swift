@@ -94,8 +94,8 @@ extension SessionMachine {
     }
   }
 
-  /// The time at which the session will end because the sign-in returned no refresh token, or `nil` if it will not end
-  /// for this reason. Users do not expect such an end.
+  /// The time at which the session will end because the sign-in returned no refresh token, or `nil` if it will not
+  /// end for this reason.
   var endWithoutRefreshToken: Timestamp? {
     guard let grant = active?.grant, grant.refreshToken == nil, !settings.renewsWithoutRefreshToken else { return nil }
     return grant.expiresAt

@@ -1,6 +1,7 @@
-/// Writes grants. The grant of a sign-in or a refresh becomes visible once it is on disk.
+/// Writes grants. The grant of a sign-in or a refresh becomes visible once its write has succeeded or failed.
 extension SessionMachine {
-  /// Writes the grant of a new sign-in. Until it is on disk, clients see the previous state.
+  /// Writes the grant of a sign-in, an import or the client's own first request. Until the write has ended, clients
+  /// see the previous state, or a new lock.
   mutating func adopt(
     _ credential: Credential, _ timing: GrantTiming = .counted, unlocks: Bool, isFresh: Bool, at now: Timestamp
   ) -> [SessionAction] {

@@ -136,7 +136,7 @@ package struct SessionMachine: Sendable {
     return []
   }
 
-  /// Shifts all times after the clock was set, so that delays, deadlines and lifetimes keep their lengths.
+  /// Shifts all times after the clock was set, so that delays and timeouts keep their lengths.
   private mutating func clockMoved(by step: Duration) {
     guard step != .zero else { return }
     published.move(by: step)

@@ -25,13 +25,13 @@ package struct AccessFailure: Hashable, Sendable, Error {
   }
 
   package let kind: Kind
-  /// The path and the system's message, without secrets.
+  /// What went wrong, as part of a sentence and without secrets.
   package let detail: String
 
   package init(_ kind: Kind, detail: String) { (self.kind, self.detail) = (kind, detail) }
 }
 
-/// The contract's names and values for each state.
+/// The names and values of each state in the control protocol.
 extension SessionState {
   /// What the user should do. The raw value is the `action` in the status.
   package enum Action: String, Sendable, CaseIterable {

@@ -1,4 +1,5 @@
-/// The status of a session, without secrets. The values do not change just because time passes.
+/// The status of a session, without secrets. The token's health and remaining time are calculated when they are
+/// needed.
 package struct SessionStatus: Hashable, Sendable {
   package var account: AccountName
   package var subject: Subject?
@@ -33,7 +34,7 @@ package struct SessionStatus: Hashable, Sendable {
     }
 
     package var fingerprint: Fingerprint
-    /// The token's lifetime when it was issued, or `nil` if the token does not expire.
+    /// The token's lifetime when it was issued, or `nil` if its expiry is unknown.
     package var lifetime: Duration?
     package var expiresAt: Timestamp?
     package var refreshAt: Timestamp?
@@ -63,8 +64,8 @@ package struct SessionStatus: Hashable, Sendable {
       return expiringFrom.map { $0 <= now } ?? false ? .expiring : .fresh
     }
 
-    /// Returns how long the token is still valid, or `nil` if it does not expire. In a client, returns the time that
-    /// the daemon reported.
+    /// Returns how long the token is still valid, or `nil` if its expiry is unknown. In a client, returns the time
+    /// that the daemon reported.
     package func remaining(at now: Timestamp) -> Duration? {
       if let reported { return reported.remaining }
       return expiresAt.map { isRejected ? .zero : Swift.max($0 - now, .zero) }

@@ -1,11 +1,11 @@
 /// How reliable the times of a token are. If the times are certain, they decide whether the token has expired.
-/// Otherwise, the provider has to confirm that the token has expired (contract, section 3).
+/// Otherwise, the provider has to confirm that the token has expired.
 package enum Timing: Hashable, Sendable {
   /// This process has measured the time since the token was issued, so the times are right even if the clock was set.
   case counted
-  /// The times were read from disk, so a different clock may have set them. `offset` is the amount by which they have
-  /// been shifted since. `isCertain` is true if the provider's clock has confirmed the times, or if the whole lifetime
-  /// is measured from now.
+  /// The times were read from disk or from an import, so a different clock may have set them. `offset` is the shift
+  /// that would fit them to the present clock. `isCertain` is true if the provider's clock has confirmed the times,
+  /// or if the whole lifetime is measured from a moment in this process.
   case read(offset: Duration = .zero, isCertain: Bool = false)
 
   var isCertain: Bool {
@@ -16,7 +16,8 @@ package enum Timing: Hashable, Sendable {
   }
 
   /// How far the times in memory are ahead of those on disk. Because either clock may be wrong, the earlier expiry
-  /// counts unless the times are certain. Setting the clock therefore does not revive an expired token.
+  /// counts unless the times are certain. Setting the clock therefore never moves an uncertain expiry past the one on
+  /// disk.
   fileprivate var shift: Duration {
     switch self {
     case .counted: .zero

@@ -1,10 +1,10 @@
 /// A sign-in in the browser: the request to the provider, and the values that the response has to match.
 package struct BrowserSignIn: Hashable, Sendable {
-  /// The URL to open in the browser (RFC 6749, section 4.1.1). It must not be logged, because it contains `state` and
-  /// `nonce`.
+  /// The URL to open in the browser (RFC 6749, section 4.1.1). It must not be logged, because it usually contains
+  /// `state` and `nonce`.
   package let authorizationURL: String
-  /// The URL to open if the provider refuses the scope for offline access that Hearth adds, or `nil` if Hearth has not
-  /// added that scope.
+  /// The URL to open if the provider refuses the scope for offline access that Hearth adds, or `nil` if Hearth has
+  /// not added that scope or has pushed the request (RFC 9126).
   package let fallbackURL: String?
   /// The loopback URL that the provider redirects the browser to (RFC 8252, section 7.3).
   package let redirectURI: String

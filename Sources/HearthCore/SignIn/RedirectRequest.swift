@@ -3,8 +3,8 @@ package struct RedirectRequest: Hashable, Sendable {
   package let method: String
   package let host: String?
   package let target: String
-  /// The sender of the request. Another user can see the authorization URL in the browser's command line and use it to
-  /// sign in as somebody else, so only requests from this user's programs count.
+  /// The sender of the request. Another user can see the authorization URL in the browser's command line and use it
+  /// to sign in as somebody else, so only requests from programs of this user or of root count.
   package let sender: RedirectSender
 
   package init(method: String, host: String?, target: String, sender: RedirectSender) {
@@ -37,14 +37,14 @@ package enum RedirectReading: Hashable, Sendable {
   /// The authorization code (RFC 6749, section 4.1.2).
   case code(Secret)
   case failed(SignInFailure)
-  /// The provider has refused the scope for offline access that Hearth adds. Hearth may redirect the browser to
-  /// `fallbackURL` once.
+  /// The provider has refused a scope, possibly the one for offline access that Hearth adds. Hearth redirects the
+  /// browser to `fallbackURL`, but only once.
   case scopeRefused(SignInFailure, fallbackURL: String)
 }
 
 extension BrowserSignIn {
-  /// Interprets a request to the loopback address. The request counts only if one of this user's programs sent it with
-  /// the right path and state. If the request names an issuer, it must be the expected issuer (RFC 9207, section 2.4).
+  /// Interprets a request to the loopback address. The request counts only if a program of this user or of root sent
+  /// it with the right path and state. The issuer must fit `issuer` (RFC 9207, section 2.4).
   package func read(_ request: RedirectRequest) -> RedirectReading {
     guard request.method == "GET", let host = request.host, isOwn(host: host, target: request.target) else {
       return .foreign
@@ -71,7 +71,8 @@ extension BrowserSignIn {
     return read(QueryFields(ofTarget: String(rest)))
   }
 
-  /// Returns whether the request is for the listener's own address, and not for a host name that resolves to it.
+  /// Returns whether the request is for the redirect address itself, not for a host name that resolves to the
+  /// listener.
   private func isOwn(host: String, target: String) -> Bool {
     let origin = "http://" + host
     guard target.hasPrefix("/"), redirectURI.lowercased().hasPrefix(origin.lowercased()) else { return false }

@@ -5,7 +5,7 @@
 /// responded.
 struct SignIn: Hashable, Sendable {
   enum Phase: Hashable, Sendable {
-    /// Starting at the provider. An interruption ends the sign-in once the provider has responded.
+    /// Reserving disk space or starting at the provider. An interruption ends the sign-in after that step.
     case beginning(SessionRejection?)
     /// Waiting for the user.
     case waiting
@@ -25,9 +25,9 @@ struct SignIn: Hashable, Sendable {
   private(set) var phase = Phase.beginning(nil)
   /// What clients see, or `nil` until the sign-in waits for the user.
   private(set) var progress: SignInProgress?
-  /// When to poll the provider, or `nil` if the browser brings a code.
+  /// When to poll the provider, or `nil` if the sign-in does not poll.
   private var polling: DevicePolling?
-  /// The reason why the last poll got no response, or `nil` if it got a response.
+  /// The reason why the last poll got no usable response, or `nil` if it got one.
   private var silence: String?
   private(set) var code: Secret?
   /// The `.redirected` call that contained the code. It is answered with the sign-in's outcome.

@@ -6,7 +6,7 @@ package enum SignInFailure: Error, Hashable, Sendable {
   case unavailable(message: String, retryAfter: Duration?)
   /// The user or the provider denied access (`access_denied`).
   case denied(message: String)
-  /// The code has expired (`expired_token`), or the user took too long.
+  /// The device code has expired (`expired_token`; RFC 8628, section 3.5).
   case expired(message: String)
   /// The provider returned an error or an unusable response.
   case failed(message: String)

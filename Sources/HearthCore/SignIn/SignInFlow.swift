@@ -4,7 +4,7 @@ package enum SignInFlow: String, CaseIterable, Hashable, Sendable {
   case device
   /// The authorization code flow with PKCE, in the user's browser (RFC 6749, section 4.1; RFC 7636; RFC 8252).
   case browser
-  /// A user name and password at the user's own backend.
+  /// A user name and password, which Hearth sends to the account's backend or to Firebase.
   case password
   /// The client's own grant, without a user (RFC 6749, section 4.4).
   case clientCredentials = "client-credentials"

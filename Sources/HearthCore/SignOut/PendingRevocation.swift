@@ -10,8 +10,8 @@ package struct PendingRevocation: Hashable, Sendable {
     case ownKey
     /// Sealed with the key of the account's key file.
     case keyFile(String)
-    /// Only in memory, because only the user can open the account's seal, and the grant must not be stored under a
-    /// different seal.
+    /// Only in memory. The account's seal depends on a passphrase or the secret service, and the grant must not be
+    /// stored with less protection.
     case memory
   }
 
@@ -29,8 +29,7 @@ package struct PendingRevocation: Hashable, Sendable {
     (self.keeping, self.expiresAt) = (keeping, expiresAt)
   }
 
-  /// Creates a revocation with only the parts of the credential that it needs. The revocation expires no later than the
-  /// grant.
+  /// Creates a revocation from a credential, without the ID token. The revocation expires no later than the grant.
   package init(of signedOut: Credential, _ account: AccountName, id: String, keeping: Keeping, at now: Timestamp) {
     var credential = signedOut
     credential.grant.idToken = nil
@@ -46,7 +45,8 @@ package struct PendingRevocation: Hashable, Sendable {
 /// The result of a revocation request (RFC 7009, section 2.2).
 package enum RevocationOutcome: Hashable, Sendable {
   case revoked
-  /// The provider does not revoke the grant, for example for lack of a revocation endpoint. The message is a sentence.
+  /// The provider does not revoke the grant, for example because it has no revocation endpoint. The message is a
+  /// sentence.
   case refused(message: String)
   /// The provider is unavailable, or the configuration is wrong. A later attempt may succeed.
   case unavailable(retryAfter: Duration?)

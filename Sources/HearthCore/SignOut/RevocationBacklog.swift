@@ -1,11 +1,11 @@
 /// Decides when to retry pending revocations and when to give up.
 ///
 /// A revocation is held while its user is signed in, because many providers revoke all of a user's grants together
-/// (`SessionMachine.mayShareUser`).
+/// (`SessionMachine.mayShareUser`). It is not held if the provider is known to revoke only the one grant.
 package struct RevocationBacklog: Sendable {
   package enum Action: Hashable, Sendable {
-    /// If the grant's user is signed in or the account is missing, call `held`. Otherwise, ask the account's provider
-    /// to revoke the grant, then call `ended`.
+    /// If the account is missing, or if the revocation could end another session of the grant's user, call `held`.
+    /// Otherwise, ask the account's provider to revoke the grant, then call `ended`.
     case ask(PendingRevocation)
     /// Delete the revocation, including its copy on disk.
     case remove(PendingRevocation, Reason)
@@ -45,7 +45,7 @@ package struct RevocationBacklog: Sendable {
     entries.filter { !$0.isUnderWay }.map { Swift.min($0.nextAt, $0.expiresAt) }.min()
   }
 
-  /// Adds a grant whose revocation has just failed. `share` is a random number in 0..<1.
+  /// Adds a grant that could not be revoked just now. `share` is a random number in 0..<1.
   package mutating func failed(
     _ pending: PendingRevocation, retryAfter: Duration?, share: Double, at now: Timestamp
   ) -> [Action] {
@@ -97,8 +97,8 @@ package struct RevocationBacklog: Sendable {
     return [.remove(entries.remove(at: index).pending, reason)]
   }
 
-  /// Handles a revocation that was not sent because the grant's user is signed in or the account is missing. It is
-  /// retried when the user of any session changes, or after the usual wait.
+  /// Handles a revocation that was not sent because the account is missing or the revocation could have ended another
+  /// session. It is retried when the user of any session changes, or after the usual wait.
   package mutating func held(_ id: String, share: Double, at now: Timestamp) -> [Action] {
     guard let index = entries.firstIndex(where: { $0.pending.id == id }) else { return [] }
     if entries[index].isOutdated {
