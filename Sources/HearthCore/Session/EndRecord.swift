@@ -16,7 +16,8 @@ package enum EndReason: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The end of a session. It is saved before it is published, so it survives restarts.
+/// The end of a session. Except for `credentialTooNew`, it is saved before it is published, so that it survives
+/// restarts.
 package struct EndRecord: Hashable, Sendable {
   package let reason: EndReason
   package let at: Timestamp

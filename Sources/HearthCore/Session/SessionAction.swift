@@ -51,7 +51,8 @@ package enum SessionResponse: Hashable, Sendable {
   case token(Bearer)
   case done
   /// The signed-out credentials to revoke, starting with the session's own. The list is empty if the caller does not
-  /// want revocation. If `isComplete` is false, the credential is currently inaccessible and will be removed later.
+  /// want revocation. If `isComplete` is false, the session's own credential is not in the list, because it is
+  /// currently inaccessible. Hearth removes it later.
   case signedOut(revoke: [Credential], isComplete: Bool = true)
   case rejected(SessionRejection)
 }

@@ -64,7 +64,7 @@ package enum RefreshOutcome: Hashable, Sendable {
   case failed(RefreshFailure)
   /// No request was sent, because the response could not have been stored.
   case notAsked(AccessFailure)
-  /// No request was sent, because another program has stored a different grant.
+  /// No request was sent, because another program has stored a different grant or a new generation has begun.
   case superseded
 }
 

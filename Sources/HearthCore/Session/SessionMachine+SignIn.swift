@@ -1,4 +1,4 @@
-/// Handles sign-ins. The response to a sign-in's call is its outcome. `+Import` obtains the grant.
+/// Handles sign-ins. The response to the call is the sign-in's outcome. `+Import` obtains the grant.
 extension SessionMachine {
   /// The sign-in that the status shows: the latest one that has been shown to the user.
   var shownSignIn: SignInProgress? {

@@ -60,7 +60,7 @@ extension SessionSettings {
 package enum ReauthPrompt: String, CaseIterable, Sendable {
   /// Only show the end in the status.
   case none
-  /// Open the user's browser, once for each session that ends while in use. The browser is not opened for a session
-  /// that ended before the daemon started or while locked.
+  /// Open the user's browser when a session ends while in use, unless there is no display or a sign-in is in
+  /// progress. The browser is not opened for a session that ended before the daemon started or while locked.
   case browser
 }
