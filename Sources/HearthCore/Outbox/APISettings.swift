@@ -3,7 +3,7 @@ package struct APISettings: Hashable, Sendable {
   package var origins: Set<Origin>
   /// The mail servers that other programs may send the account's token to. Hearth itself never connects to them.
   package var mailOrigins: Set<Origin>
-  /// The content that a response must have, unless its request specifies something else.
+  /// The content that every 2xx response must have, or `nil` if each request decides for itself.
   package var expect: ExpectedContent?
   package var overrides: DeliveryOverrides
 

@@ -42,8 +42,8 @@ package struct CircuitBreaker: Hashable, Sendable {
   /// Records that the probe was not sent. Another item can then probe the origin.
   package mutating func probeGivenUp(_ origin: Origin) { outages[origin]?.isProbed = false }
 
-  /// Records that the origin could not be reached, and returns the time of the next probe. Failures of requests that
-  /// were in flight when the outage began do not prolong it.
+  /// Records that the origin could not be reached, and returns the time of the next probe. While no probe is in flight,
+  /// further failures come from requests that were sent before the outage, so they do not prolong it.
   package mutating func failed(_ origin: Origin, at now: Timestamp, random: Double) -> Timestamp {
     if let outage = outages[origin], !outage.isProbed { return outage.probeAt }
     let failures = (outages[origin]?.failures ?? 0) + 1

@@ -24,18 +24,18 @@ extension DeliveryOverrides {
   /// allowed.
   private static func objection(to status: Int, becoming outcome: Outcome) -> String? {
     switch (status, outcome) {
-    case (200...299, _): "a 2xx response always counts as delivered, because the API has accepted the request"
+    case (200...299, _): "a 2xx response means that the API has accepted the request"
     case (401, _): "a 401 response concerns the session, so Hearth requests another token"
     case (407, _), (511, _): "this status comes from a proxy or a captive portal, so the item waits for the network"
     case (300...599, .retry), (300...599, .dead): nil
     case (408, .delivered), (425, .delivered), (429, .delivered), (500...599, .delivered):
-      "\"delivered\" would lose a request that the server has not carried out; use \"dead\" to keep it"
+      "\"delivered\" would lose a request that the server may not have carried out; use \"dead\" to keep it"
     case (300...499, .delivered): nil
     default: "only statuses from 300 to 599 can be overridden"
     }
   }
 
-  /// Reads the overrides. Throws if a status appears twice or cannot have the given outcome.
+  /// Reads the overrides. Throws if a table is incomplete, or if a status appears twice or cannot have the outcome.
   package init(reading tables: [TableReader<Key>]) throws(ConfigurationError) {
     var outcomes: [Int: Outcome] = [:]
     for table in tables {

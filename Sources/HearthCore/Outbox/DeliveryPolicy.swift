@@ -1,8 +1,8 @@
 /// Decides what happens to an item after a response from the API, or after a request that got no response (contract,
 /// section 6).
 ///
-/// A 401 without a step-up challenge is handled elsewhere, because its meaning depends on the token and on the
-/// responses to other items (see `TokenAcceptance`).
+/// `OutboxMachine` handles a 407, a 511, and a 401 without a step-up challenge. The meaning of such a 401 depends on
+/// the token and on the responses to other items (see `TokenAcceptance`).
 package struct DeliveryPolicy: Hashable, Sendable {
   /// The maximum number of retries after a 409 without `Retry-After`. An item is retried after such a 409 because an
   /// earlier request with the same idempotency key may still be running.
@@ -124,13 +124,13 @@ package enum DeliveryOutcome: Hashable, Sendable {
   case delivered(status: Int)
   /// The item is due again after `wait.duration`. The attempt counts.
   case waiting(Wait)
-  /// The origin is unreachable and is probed again after `probeIn`. The attempt does not count.
+  /// The request did not reach the API. `probeIn` is the time until the next try. The attempt does not count.
   case unreachable(probeIn: Duration, status: Int?, error: String)
   case dead(OutboxItem.Reason, status: Int?, error: String)
-  /// The API requires more than a fresh token, so the item is held in place until the user signs in again. The attempt
-  /// does not count.
+  /// The API requires more than a fresh token, so the item is held in place until the user signs in again or retries
+  /// the item. The attempt does not count.
   case needsStepUp(status: Int, error: String)
-  /// The item returns to its position in the lane. The attempt does not count.
+  /// The item can be claimed again and keeps its position. The attempt does not count.
   case released
 
   package struct Wait: Hashable, Sendable {

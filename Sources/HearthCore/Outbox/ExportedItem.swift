@@ -48,7 +48,7 @@ extension ExportedItem {
 
   /// Validates the item for an import and returns its progress. If the item was in flight, or if the export is older
   /// than the idempotency horizon, the original outbox may have sent the item in the meantime. The item's result then
-  /// counts as unknown from the time of the export.
+  /// counts as unknown since the export, unless it was already unknown before.
   package func kept(horizon: Duration, at now: Timestamp) throws(Failure) -> NewOutboxItem.Kept {
     guard ItemID.isValid(id) else { throw .invalidParams("id must be a lowercase UUID") }
     if let reason, !state.reasons.contains(reason) {
@@ -67,8 +67,8 @@ extension ExportedItem {
     switch state {
     case .pending, .waiting, .inFlight: break
     case .held:
-      // The store decides again whether the item belongs to another user or must be held in place, so import such an
-      // item as pending.
+      // Whether the item belongs to another user or must be held in place is decided again here, so do not import these
+      // holds.
       if reason != .otherUser, reason?.keepsPlace != true { progress.end(.held, reason ?? .needsReview, at: now) }
     case .dead: progress.end(.dead, reason ?? .rejected, at: now)
     case .delivered, .cancelled, .superseded:

@@ -7,7 +7,7 @@ package struct ItemProgress: Hashable, Sendable {
   package var attempts = 0
   /// The number of 409 responses without `Retry-After` so far.
   package var conflicts = 0
-  /// The number of 407 and 511 responses since the API itself last responded. They are not included in `attempts`.
+  /// The number of 407 and 511 responses since the last response that counted as an attempt.
   package var offlineAnswers = 0
   /// The time from which the item can be claimed, or `nil` if it can be claimed immediately.
   package var dueAt: Timestamp?
@@ -87,8 +87,9 @@ package struct ItemProgress: Hashable, Sendable {
       (lastStatus, lastError) = (wait.status, wait.error)
     case .unreachable(let probeIn, let status, let error):
       state = .waiting
-      // Without a status, the item becomes due immediately, because the next claim decides when to probe the origin and
-      // with which item. With a status, the item waits, because the response may concern only this item.
+      // Without a status, the item becomes due immediately, because `CircuitBreaker` decides when to probe the origin,
+      // and the next claim decides with which item. With a status, the item waits, because the response may concern
+      // only this item.
       nextAttemptAt = now + probeIn
       dueAt = status == nil ? now : nextAttemptAt
       if status != nil { offlineAnswers += 1 }
@@ -114,8 +115,8 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Makes an item pending again if its request was in flight when the daemon ended. The result counts as unknown from
-  /// `since`, the time of the request or, if that time was not recorded, of the claim.
+  /// Makes an item pending again whose request may have been in flight when the daemon stopped. The result counts as
+  /// unknown from `since`, the time of the request or, if that time was not recorded, of the claim.
   package mutating func lost(since: Timestamp) {
     state = .pending
     (dueAt, nextAttemptAt) = (nil, nil)
@@ -202,7 +203,7 @@ package struct ItemProgress: Hashable, Sendable {
   /// Ends the item, because item `id` has the same idempotency key and content (`KeyedItem`).
   package mutating func supersede(by id: String, at now: Timestamp) {
     finish(.superseded, at: now)
-    lastError = "Item \(id) has the same idempotency key and content, and is sent instead."
+    lastError = "Item \(id) has the same idempotency key and content, so this item is not sent."
   }
 
   /// Makes a waiting item due immediately or at its `notBefore`, whichever is later. Returns false if the item was

@@ -1,9 +1,9 @@
-/// One of two items with the same owner and the same idempotency key. Such a pair arises if the items were enqueued
-/// under two subjects of the same user, or if no user was known when one of them was enqueued.
+/// One of two items with the same idempotency key. Such a pair arises when the store assigns an item (`joining`) to an
+/// owner that already has an item with that key (`own`), for example because no user was known before.
 package struct KeyedItem: Hashable, Sendable {
   package var progress: ItemProgress
   package var position: Int64
-  /// Whether a request for the item is in flight.
+  /// Whether the item is in flight, so that its request may have been sent.
   package var hasBegun: Bool
 
   package init(_ progress: ItemProgress, position: Int64, hasBegun: Bool) {
@@ -20,7 +20,7 @@ package struct KeyedItem: Hashable, Sendable {
   /// the later item had been enqueued as a duplicate (contract, section 6).
   ///
   /// Returns `nil` to keep both items. This is the case if the item that would stay is not going to be delivered, or if
-  /// the other item was already sent or has ended.
+  /// the other item no longer awaits delivery or may have been processed, too.
   package static func duplicate(own: KeyedItem, joining: KeyedItem) -> Duplicate? {
     let staysOwn = own.mayBeDone || !joining.mayBeDone && own.position < joining.position
     let (stays, other) = staysOwn ? (own, joining) : (joining, own)
@@ -39,7 +39,7 @@ package struct KeyedItem: Hashable, Sendable {
 
   private var wasSent: Bool { hasBegun || mayBeDone || progress.mayHaveLeft }
 
-  /// Whether the API has or may have processed the item.
+  /// Whether the API has processed the item or may have done so. False for an item that has ended undelivered.
   private var mayBeDone: Bool {
     switch progress.state {
     case .delivered: true

@@ -1,7 +1,8 @@
 /// The load that one account's claimed but unsettled deliveries put on one origin.
 ///
-/// Each origin has its own limits, and slow requests count only towards a second, larger limit. Hanging requests
-/// therefore never delay other accounts or origins, and they delay other lanes only if there are very many of them.
+/// Each origin has its own limits, and slow requests in lanes count only towards a second, larger limit. Hanging
+/// requests therefore never delay other accounts or origins, and they delay other lanes only if there are very many of
+/// them.
 struct OriginLoad {
   struct Count {
     private(set) var all = 0
@@ -58,7 +59,7 @@ extension OutboxAccount {
     return loads
   }
 
-  /// Returns the time at which the next request becomes slow and no longer blocks others.
+  /// Returns the time at which the next request becomes slow and may make room for others.
   func nextSlowAt(after now: Timestamp) -> Timestamp? {
     senders.values.compactMap(\.slowAt).filter { $0 > now }.min()
   }

@@ -17,9 +17,9 @@ struct OutboxAccount {
   /// there is none.
   var formerSubject: Subject?
   var isSessionReported = false
-  /// Whether the store knows the current user and has assigned all matching items to that user.
+  /// Whether the store has assigned all items that belong to the current user, or no user is known.
   var isBound = true
-  /// Whether the store still has to record that a user without a name may have signed out. Nothing is sent until the
+  /// Whether the store still has to record that a user without a name may have signed out. Nothing is claimed until the
   /// store has done so.
   var isLeft = false
   /// Whether the store may contain held items for an origin that is now configured.
@@ -39,12 +39,12 @@ struct OutboxAccount {
   var acceptance = TokenAcceptance()
   var refused = RefusedItems()
   var token: Fingerprint?
-  /// The number of consecutive failures to get a token or to replace a rejected one.
+  /// The number of consecutive waits for a usable token (`stalledUntil`).
   var bearerFailures = 0
   /// Whether a token is needed but the provider is unavailable.
   var lacksToken = false
-  /// The time until which nothing is sent because no token is available. A change to the session or its token ends the
-  /// wait early.
+  /// The time until which no delivery starts because no usable token is available. A change to the session or its
+  /// token, a flush, or a return of the network ends the wait early.
   var stalledUntil: Timestamp?
   /// The times that servers have reported since the local clock was last set.
   var clocks = ServerClocks()
@@ -128,10 +128,10 @@ struct OutboxAccount {
     return lacksToken ? Self.refreshUnavailable : nil
   }
 
-  /// The subject to which the store assigns unowned items and the former subject's items, or `nil` if no user is known.
+  /// The subject to which the next `OutboxStoreWork.bind` assigns items, or `nil` if no user is known.
   var boundSubject: Subject? { isLeft ? .unnamedBefore : knownSubject }
 
-  /// Requests a new binding, because there may be unowned items that belong to the known user.
+  /// Requests a new binding, unless no user is known.
   mutating func bindAgain() { isBound = boundSubject == nil }
 
   /// Applies the result of changing or reading the pauses. The result with the highest number wins, regardless of the

@@ -69,9 +69,9 @@ package struct OutboxKinds: OptionSet, Hashable, Sendable {
 /// The time that decides whether items have expired. It comes from the caller instead of the store, so that no item is
 /// lost because a single clock is ahead.
 package enum ExpiryTime: Hashable, Sendable {
-  /// A server has confirmed the time.
+  /// A server has confirmed the time, or the servers do not report the time.
   case agreed(Timestamp)
-  /// No server has confirmed the time, so items past `expiresAt` are neither sent nor marked as expired.
+  /// No server has confirmed the time yet, so items past `expiresAt` are neither sent nor marked as expired.
   case unconfirmed(Timestamp)
 
   var time: Timestamp {

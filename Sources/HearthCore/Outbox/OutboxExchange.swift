@@ -3,9 +3,9 @@ package struct OutboxExchange: Hashable, Sendable {
   /// The claims for one demand.
   package struct Claimed: Hashable, Sendable {
     package var claims: [LaneClaim] = []
-    /// The time at which the next unclaimed item becomes due, not counting items of the kinds in `cut`. If
-    /// `OutboxDemand.Room.unanswered` has prevented a claim, this is at most one second from now, because the store
-    /// cannot tell when there is room again.
+    /// The time at which the next unclaimed item becomes due, not counting items of the kinds in `cut` or `moved`. If
+    /// `OutboxDemand.Room.unanswered` or the store's limit for claims has prevented a claim, this is at most one second
+    /// from now, because the store cannot tell when there is room again.
     package var nextDueAt: Timestamp?
     /// For each origin that reached a limit, the kinds of items that the store may still have for it.
     package var cut: [Origin: OutboxKinds] = [:]
@@ -18,7 +18,7 @@ package struct OutboxExchange: Hashable, Sendable {
   }
 
   package var claimed: [AccountName: Claimed] = [:]
-  /// The store's clock during the exchange. All times in the exchange except `nextExpiryAt` refer to it.
+  /// The store's clock during the exchange. All times in the exchange refer to it, except the times of expiry.
   package var time: Timestamp
   package var nextExpiryAt: Timestamp?
 

@@ -7,6 +7,7 @@ package struct OutboxItem: Hashable, Sendable {
   /// | From | To | Cause |
   /// | --- | --- | --- |
   /// | (new) | `pending`, `waiting` | A caller enqueues the item (`waiting` if `notBefore` is in the future) |
+  /// | (new) | `pending`, `waiting`, `held`, `dead` | A caller imports the item |
   /// | `pending`, `waiting` | `delivered`, `waiting`, `dead` | A delivery ends (`DeliveryOutcome`) |
   /// | `waiting` | `pending` | The daemon stops while the request is in flight |
   /// | `pending`, `waiting` | `held` | The result is unknown beyond the idempotency horizon, or the content is damaged |
@@ -15,8 +16,8 @@ package struct OutboxItem: Hashable, Sendable {
   /// | `pending`, `waiting`, `held` in place | `dead` | The item expires |
   /// | `pending`, `waiting` | `dead` | The content is missing |
   /// | `pending`, `waiting`, `held`, `dead` | `superseded` | A newer item has the same `replaceKey` |
-  /// | `pending`, `waiting` | `superseded` | Another item has the same idempotency key and content (`KeyedItem`) |
-  /// | `pending`, `waiting` | `held` | Another item has the same idempotency key but different content (`KeyedItem`) |
+  /// | `pending`, `waiting`, `held` in place | `superseded` | Another item has the same key and content (`KeyedItem`) |
+  /// | `pending`, `waiting`, `held` in place | `held` | Another item has the same key, other content (`KeyedItem`) |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | The user cancels it or signs out with `outbox: "discard"` |
   /// | `held`, `dead` | `pending`, `waiting` | The user retries it, unless it has expired |
   ///

@@ -49,11 +49,11 @@ extension OutboxMachine {
       random: random()) ?? false
   }
 
-  /// Handles a claim that became invalid because its item was cancelled, replaced or discarded. The request was not
-  /// sent.
+  /// Handles a refusal by `OutboxStore.begin`: the item was cancelled, replaced or discarded, or the store failed. The
+  /// request was not sent.
   package mutating func revoked(_ id: SenderID, at now: Timestamp) {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
-    // The rest of the claim is invalid too. The store returns those items in a later claim.
+    // Release the rest of the claim, too. The store returns those items in a later claim.
     release(sender.epoch, sender.underWay, at: now)
     if let delivery = sender.current { freePlace(of: delivery) }
     leaveClaim(id, of: name)
@@ -165,8 +165,9 @@ extension OutboxMachine {
   // MARK: - Causes of 401s
 
   /// Decides what each sender does next after a 401 for a replacement token. If APIs accept the token for other items,
-  /// an item's second 401 means that the API rejects the item itself. If no other item can show whether the token is
-  /// valid, the session has to replace the token. Otherwise, the sender keeps waiting.
+  /// an item's second 401 means that the API rejects the item itself, but after a first 401, the session has to replace
+  /// the token. It also has to do so if no other item can show whether the token is valid, or if too many senders are
+  /// waiting to find out. If sending has stopped, the item is released. Otherwise, the sender keeps waiting.
   mutating func judge(_ name: AccountName, at now: Timestamp) {
     guard let account = accounts[name] else { return }
     let judging = account.senders.filter(\.value.isJudging)
@@ -197,7 +198,7 @@ extension OutboxMachine {
   }
 
   /// Returns whether a slot is free for the sender. While a sender of unordered items waits for the cause of a 401,
-  /// another sender may take its slot.
+  /// another sender may take its slot. A sender of a lane's items does not need a free slot to continue.
   private func hasPlace(_ sender: Sender, of name: AccountName, at now: Timestamp) -> Bool {
     guard let account = accounts[name] else { return false }
     let others = sending(sender.kind, to: sender.origin, account, at: now, where: { !$0.isJudging })

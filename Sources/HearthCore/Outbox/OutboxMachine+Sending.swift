@@ -158,7 +158,8 @@ extension OutboxMachine {
     return end(id, of: name, at: now)
   }
 
-  /// Starts the sender's next delivery, from its current claim or a new one. Returns false if there is nothing to send.
+  /// Starts the sender's next delivery, from its current claim or a new one. Returns false if there is nothing that the
+  /// sender may send now.
   private mutating func beginNext(
     _ id: SenderID, _ sender: Sender, of name: AccountName, at now: Timestamp
   ) -> Bool {

@@ -73,7 +73,7 @@ extension OutboxMachine {
       expiryAsked()
       return .exchange(request)
     case .expire:
-      // After a start, find out when the next item expires, even if nothing is claimed.
+      // After a start or a clock step, find out when the next item expires, even if nothing is claimed.
       let agreed = agreedTime(at: now)
       guard !isExpiryRead || isDue(nextExpiryAt, agreed) else { return nil }
       expiryAsked()
@@ -100,7 +100,8 @@ extension OutboxMachine {
     return time <= agreed
   }
 
-  /// Schedules a retry after a failure. Outcomes are kept in the meantime, and nothing is claimed.
+  /// Schedules a retry after a failure. Outcomes are kept in the meantime, and nothing is claimed. After a failed
+  /// sweep, only the next sweep is delayed.
   package mutating func storeFailed(_ work: OutboxStoreWork, at now: Timestamp) {
     if case .prune = work { return (finishedSincePrune, nextPruneAt) = (0, now + Self.shortestPruneInterval) }
     storeFailed(at: now)

@@ -33,12 +33,12 @@ package struct OutboxMachine {
   /// Whether the store has been asked for `nextExpiryAt` since this machine's clock was last set.
   var isExpiryRead = false
   var nextPruneAt: Timestamp?
-  /// The time at which to remove the content of delivered and replaced items from the store's files.
+  /// The time at which to remove the content of delivered, cancelled and replaced items from the store's files.
   var wipeAt: Timestamp?
   /// The time at which the first finished item became too old according to this machine's clock. Set only if no server
   /// had confirmed the time at the last sweep.
   var tooOldSince: Timestamp?
-  /// The time at which a server was last asked for the time before a sweep.
+  /// The time at which a server was last asked for the time, or `nil` if a sweep may ask immediately.
   var sweepTimeAskedAt: Timestamp?
   /// The number of deliveries that have ended since the last sweep.
   var finishedSincePrune = 0
@@ -96,7 +96,7 @@ package struct OutboxMachine {
   }
 
   /// Returns the time according to this clock or the servers' clocks, whichever is earlier, so that no item expires
-  /// only because this clock is ahead. Returns `nil` until a server has responded.
+  /// only because this clock is ahead. Returns `nil` if `skew` is unknown.
   func agreedTime(at now: Timestamp) -> Timestamp? { skew.map { now + min($0, .zero) } }
 
   /// Returns the time that decides whether the account's items have expired. Only the account's own servers can confirm
@@ -106,8 +106,8 @@ package struct OutboxMachine {
     return .agreed(agreedTime(at: now) ?? now)
   }
 
-  /// Shifts all deadlines after this machine's clock was set by `shift`, and forgets the times that servers have
-  /// reported. After the machine was asleep, `shift` is zero, and the reported times stay valid.
+  /// Shifts the ends of all waits after this machine's clock was set by `shift`, and forgets the times that servers
+  /// have reported. After the machine was asleep, `shift` is zero, and the reported times stay valid.
   package mutating func clockStepped(by shift: Duration) {
     for name in accounts.keys {
       accounts[name]?.shift(by: shift)
@@ -139,7 +139,7 @@ package struct OutboxMachine {
 
   package var isSending: Bool { !senders.isEmpty }
 
-  /// Returns whether sending has ended or the grace period is over.
+  /// Returns whether, after a call of `stop(grace:at:)`, sending has ended or the grace period is over.
   package func isDone(at now: Timestamp) -> Bool { stopsAt.map { senders.isEmpty || $0 <= now } ?? false }
 
   mutating func stopSending(of name: AccountName, at now: Timestamp) {
@@ -157,7 +157,7 @@ package struct OutboxMachine {
     }
   }
 
-  /// Records new items that have no user yet, may expire, or may replace other items.
+  /// Records whether new items have no user yet, may expire, or may replace other items.
   package mutating func enqueued(
     _ receipts: [OutboxReceipt], expiring expiresAt: Timestamp?, mayReplace: Bool, at now: Timestamp
   ) {
@@ -190,7 +190,7 @@ package struct OutboxMachine {
     return resumed
   }
 
-  /// Returns the time of the next probe of an unreachable origin, or `nil` if no probe is scheduled.
+  /// Returns the time of the next probe of an unreachable origin, or `nil` if no probe is scheduled for later.
   package func probeTime(of name: AccountName, _ origin: Origin, at now: Timestamp) -> Timestamp? {
     guard case .closed(let until)? = accounts[name]?.breaker.allowance(for: origin, at: now), until < .distantFuture
     else { return nil }

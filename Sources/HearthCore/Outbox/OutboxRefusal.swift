@@ -24,7 +24,7 @@ package struct OutboxRefusal: Hashable, Sendable, CustomStringConvertible {
     case (.dead, .expired): "The item is dead because it has expired (expiresAt). Enqueue it again to send it."
     case (.dead, _): "The item is dead. Retry it or cancel it."
     case (.cancelled, _): "The item was cancelled. Enqueue it again to send it."
-    case (.superseded, _): "The item has been replaced by a newer item."
+    case (.superseded, _): "The item has been replaced by another item."
     }
   }
 }

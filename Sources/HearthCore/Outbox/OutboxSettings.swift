@@ -1,7 +1,7 @@
 /// The limits and delays of the outbox (`[outbox]` in the configuration).
 package struct OutboxSettings: Hashable, Sendable {
   package var maxItems: Int = 100_000
-  /// The maximum size of all items together, in bytes.
+  /// The maximum total size of the items whose content is stored, in bytes.
   package var maxBytes: Int = 1 << 30
   /// The maximum size of one body, in bytes.
   package var maxBody: Int = 1 << 20

@@ -6,7 +6,7 @@ package struct OutboxStats: Hashable, Sendable {
   package var held = 0
   package var delivered = 0
   package var dead = 0
-  /// The size of all stored bodies, headers and URLs, in bytes.
+  /// The total size of the items whose content is stored (body, headers and URL), in bytes.
   package var bytes = 0
   package var oldestPendingAt: Timestamp?
   package var isPaused = false

@@ -1,8 +1,8 @@
 /// Compares the clocks of an account's servers with this machine's clock.
 struct ServerClocks {
   private static let negligible = Duration.seconds(60)
-  /// The difference above which a server's time is ignored. No web certificate is valid for longer, so if this
-  /// machine's clock were wrong by more, no connection would succeed.
+  /// The difference above which a server's time is ignored. No public web certificate is valid for longer, so if this
+  /// machine's clock were wrong by more, connections to public servers would fail.
   private static let implausible = Duration.seconds(400 * 86_400)
   /// The number of responses without a time after which Hearth no longer expects one.
   private static let undatedAtMost = 8

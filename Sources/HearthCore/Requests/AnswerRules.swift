@@ -1,7 +1,8 @@
 /// Who may see the answer that an API gave to a user's request.
 extension SessionStatus {
   /// The user who may get cached responses, or `nil` if nobody may. A user whose session has ended may still get them,
-  /// unless the user signed out, the provider or an API rejected the user, or the account is locked.
+  /// unless the user signed out, an API rejected the session, the provider disabled the user's account, or the account
+  /// is locked.
   package var reader: Subject? {
     switch state {
     case .authenticated: subject

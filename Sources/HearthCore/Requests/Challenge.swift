@@ -26,8 +26,8 @@ package struct Challenge: Hashable, Sendable {
 extension Challenge {
   private static let insufficientScope = "insufficient_scope"
 
-  /// Reads the challenge from a response. Returns `nil` if a fresh token would be enough. Redacts `secrets` in the
-  /// parameters.
+  /// Reads the challenge from a response. Returns `nil` if the response does not ask for more than a fresh token.
+  /// Redacts `secrets` in the parameters.
   package init?(_ response: APIResponse, from origin: Origin, without secrets: [Secret]) {
     guard response.status == 401 || response.status == 403 else { return nil }
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)

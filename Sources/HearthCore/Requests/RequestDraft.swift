@@ -20,19 +20,19 @@ package struct RequestDraft: Hashable, Sendable {
 }
 
 extension RequestDraft {
-  /// Hop-by-hop header fields, which callers must not set (RFC 9110, section 7.6.1).
+  /// Header fields for a connection or a proxy, which callers must not set (RFC 9110, sections 7.6.1 and 11.7).
   private static let connectionFields: Set<String> = [
     "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade",
   ]
 
   /// Checks the draft, and returns the request. Unlike the headers of an `OutboxDraft`, the headers may contain
-  /// `Idempotency-Key`, but no hop-by-hop fields. `maxBody` is in bytes.
+  /// `Idempotency-Key`, but none of `connectionFields`. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(Failure) -> APIRequest {
     let keys = headers.filter(\.isIdempotencyKey)
     guard keys.count <= 1 else { throw .invalidParams("headers must not contain more than one Idempotency-Key") }
     let others = headers.filter { !$0.isIdempotencyKey }
     if let header = others.first(where: { Self.connectionFields.contains($0.name.lowercased()) }) {
-      throw .invalidParams("headers must not contain \(header.name), because Hearth sets it")
+      throw .invalidParams("headers must not contain \(header.name), because Hearth manages the connection")
     }
     let key = keys.first?.value
     let url = try DraftRules.checked(

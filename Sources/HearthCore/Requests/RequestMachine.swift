@@ -1,8 +1,8 @@
 /// Decides the steps of a caller's request: which token to use, what a 401 means, and which redirects to follow.
 ///
 /// After a 401, the machine asks the session for a new token and sends the request again. The session refreshes only
-/// once, even if many requests report a 401. If the session ends after the next 401, the request fails. If the session
-/// keeps the token, the 401 concerns only this request, and the caller gets it as the response.
+/// once, even if many requests report a 401 for the same token. If the session ends after the next 401, the request
+/// fails. If the session keeps the token, the 401 concerns only this request, and the caller gets it as the response.
 ///
 /// The machine does not report a 401 with a challenge to the session, because another token from the same sign-in would
 /// not help.
@@ -63,7 +63,8 @@ package struct RequestMachine: Sendable {
     if DeliveryPolicy.meansOffline(response) { return unanswered(.notSent(message: portal)) }
     // The API itself may have sent the page, so it is unknown whether the request took effect.
     if DeliveryPolicy.isPageForJSON(response, to: request, expecting: api?.expect) {
-      return unanswered(.unanswered(message: portal))
+      return unanswered(
+        .unanswered(message: "The server returned HTTP \(response.status) with a web page instead of JSON"))
     }
     if let challenge = Challenge(response, from: request.url.origin, without: bearer?.secrets ?? []) {
       return .fail(.challenge(challenge, account))

@@ -37,8 +37,8 @@ package struct StoredResponse: Hashable, Sendable {
       isValidatable: !isRedirected)
   }
 
-  /// Returns a request that asks the API to confirm the response, or `nil` if the response has no validator (RFC 9110,
-  /// section 13.1).
+  /// Returns a request that asks the API to confirm the response (RFC 9110, section 13.1), or `nil` if the response has
+  /// no validator or followed a redirect.
   package func validation(of request: APIRequest) -> APIRequest? {
     guard isValidatable else { return nil }
     let conditions = [("etag", "If-None-Match"), ("last-modified", "If-Modified-Since")].compactMap { name, condition in
@@ -117,10 +117,11 @@ extension APIResponse {
 }
 
 extension Failure {
-  /// Whether the API or the provider could not be reached or did not respond.
+  /// Whether the provider returned no token or the API returned no usable response, so that a cached response may be
+  /// returned instead.
   package var isOutage: Bool { kind == .refreshUnavailable || kind == .requestFailed && isRetryable }
 
-  /// Whether cached responses must no longer be returned to this sign-in.
+  /// Whether the API requires more than a fresh token, so that the cached response must be removed.
   package var takesEarlierAnswersBack: Bool { kind == .challenge }
 }
 

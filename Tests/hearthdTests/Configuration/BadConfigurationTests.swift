@@ -160,8 +160,8 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
   static let delivery = [
     delivery(
       "status = 200\noutcome = \"retry\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot contain 200 with outcome \"retry\": a 2xx response always "
-        + "counts as delivered, because the API has accepted the request"
+      "\"status\" in [[accounts.a.delivery]] cannot contain 200 with outcome \"retry\": a 2xx response means "
+        + "that the API has accepted the request"
     ),
     delivery(
       "status = 401\noutcome = \"retry\"", 5,
@@ -176,12 +176,12 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     delivery(
       "status = 429\noutcome = \"delivered\"", 5,
       "\"status\" in [[accounts.a.delivery]] cannot contain 429 with outcome \"delivered\": \"delivered\" would lose a "
-        + "request that the server has not carried out; use \"dead\" to keep it"
+        + "request that the server may not have carried out; use \"dead\" to keep it"
     ),
     delivery(
       "status = 503\noutcome = \"delivered\"", 5,
       "\"status\" in [[accounts.a.delivery]] cannot contain 503 with outcome \"delivered\": \"delivered\" would lose a "
-        + "request that the server has not carried out; use \"dead\" to keep it"
+        + "request that the server may not have carried out; use \"dead\" to keep it"
     ),
     delivery(
       "status = 103\noutcome = \"dead\"", 5,
