@@ -67,8 +67,8 @@ extension ExportedItem {
     switch state {
     case .pending, .waiting, .inFlight: break
     case .held:
-      // Whether the item belongs to another user or must be held in place is decided again here, so do not import these
-      // holds.
+      // This outbox finds out by itself whether the item belongs to another user or must be held in place, so import
+      // such an item without the hold.
       if reason != .otherUser, reason?.keepsPlace != true { progress.end(.held, reason ?? .needsReview, at: now) }
     case .dead: progress.end(.dead, reason ?? .rejected, at: now)
     case .delivered, .cancelled, .superseded:

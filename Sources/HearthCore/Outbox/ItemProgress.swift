@@ -37,7 +37,7 @@ package struct ItemProgress: Hashable, Sendable {
     (state, dueAt, nextAttemptAt) = (start == nil ? .pending : .waiting, start, start)
   }
 
-  /// Makes a new item wait until `time`, unless it already waits longer.
+  /// Makes a new item wait until `time`, unless that time has passed or the item already waits longer.
   mutating func wait(until time: Timestamp, at now: Timestamp) {
     guard time > max(dueAt ?? now, now) else { return }
     (state, dueAt, nextAttemptAt) = (.waiting, time, time)
@@ -115,8 +115,8 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Makes an item pending again whose request may have been in flight when the daemon stopped. The result counts as
-  /// unknown from `since`, the time of the request or, if that time was not recorded, of the claim.
+  /// Makes an item pending again after the daemon stopped while the item's request may have been in flight. The result
+  /// counts as unknown from `since`, the time of the request or, if that time was not recorded, of the claim.
   package mutating func lost(since: Timestamp) {
     state = .pending
     (dueAt, nextAttemptAt) = (nil, nil)

@@ -34,7 +34,7 @@ package struct OutboxDraft: Hashable, Sendable {
 }
 
 extension OutboxDraft {
-  /// Checks that the draft can be sent, and returns its parsed URL. `maxBody` is in bytes.
+  /// Checks that the draft is valid, and returns its parsed URL. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(Failure) -> HTTPURL {
     let url = try DraftRules.checked(
       url, method: method, headers: headers, body: body, idempotencyKey: idempotencyKey, maxBody: maxBody)

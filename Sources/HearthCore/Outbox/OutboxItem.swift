@@ -16,8 +16,8 @@ package struct OutboxItem: Hashable, Sendable {
   /// | `pending`, `waiting`, `held` in place | `dead` | The item expires |
   /// | `pending`, `waiting` | `dead` | The content is missing |
   /// | `pending`, `waiting`, `held`, `dead` | `superseded` | A newer item has the same `replaceKey` |
-  /// | `pending`, `waiting`, `held` in place | `superseded` | Another item has the same key and content (`KeyedItem`) |
-  /// | `pending`, `waiting`, `held` in place | `held` | Another item has the same key, other content (`KeyedItem`) |
+  /// | `pending`, `waiting`, `held` in place | `superseded` | Another item has the same idempotency key and content |
+  /// | `pending`, `waiting`, `held` in place | `held` | Another item has the same idempotency key but different content |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | The user cancels it or signs out with `outbox: "discard"` |
   /// | `held`, `dead` | `pending`, `waiting` | The user retries it, unless it has expired |
   ///

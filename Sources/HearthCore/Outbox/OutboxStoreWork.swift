@@ -12,8 +12,8 @@ package enum OutboxStoreWork: Hashable, Sendable {
   case exchange(OutboxRequest)
   /// Mark items that have expired by this time as dead. With `nil`, only find out when the next item expires.
   case expire(Timestamp?)
-  /// Remove finished items that are too old at this time, and excess finished items that are not dead. With `nil`, no
-  /// item is too old.
+  /// Remove finished items that are too old at this time and, unless they are dead, those that exceed the maximum
+  /// number. With `nil`, no item is too old.
   case prune(Timestamp?)
   /// Read a page of the held items, to publish those that are held for another user.
   case publishHeld(AccountName, cursor: String?)

@@ -8,11 +8,11 @@ struct RefusedItems {
   }
 
   private var holds: [Int64: Hold] = [:]
-  /// The URLs that have refused the token since an API last accepted it.
+  /// The URLs, without queries, that have refused the token since an API last accepted it.
   private var places: Set<String> = []
 
-  /// Holds the delivery's item for the time that `retry` specifies. Returns false if another URL has also refused the
-  /// token.
+  /// Holds the delivery's item for the time that `retry` and `retryAfter` specify. Returns false, without holding the
+  /// item, if another URL has also refused the token.
   mutating func hold(
     _ delivery: Delivery, _ retry: RetryPolicy, retryAfter: Duration?, at now: Timestamp, random: Double
   ) -> Bool {

@@ -117,7 +117,7 @@ extension APIResponse {
 }
 
 extension Failure {
-  /// Whether the provider returned no token or the API returned no usable response, so that a cached response may be
+  /// Whether the provider returned no token, or the request failed and can be retried. A cached response may then be
   /// returned instead.
   package var isOutage: Bool { kind == .refreshUnavailable || kind == .requestFailed && isRetryable }
 
