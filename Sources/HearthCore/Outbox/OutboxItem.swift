@@ -17,7 +17,7 @@ package struct OutboxItem: Hashable, Sendable {
   /// | `pending`, `waiting` | `dead` | The content is missing |
   /// | `pending`, `waiting`, `held`, `dead` | `superseded` | A newer item has the same `replaceKey` |
   /// | `pending`, `waiting`, `held` in place | `superseded` | Another item has the same idempotency key and content |
-  /// | `pending`, `waiting`, `held` in place | `held` | Another item has the same idempotency key but different content |
+  /// | `pending`, `waiting`, `held` in place | `held` | Another item has the same idempotency key but other content |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | The user cancels it or signs out with `outbox: "discard"` |
   /// | `held`, `dead` | `pending`, `waiting` | The user retries it, unless it has expired |
   ///
