@@ -10,7 +10,7 @@ package struct OutboxItem: Hashable, Sendable {
   /// | (new) | `pending`, `waiting`, `held`, `dead` | A caller imports the item |
   /// | `pending`, `waiting` | `delivered`, `waiting`, `dead` | A delivery ends (`DeliveryOutcome`) |
   /// | `waiting` | `pending` | The daemon stops while the request is in flight |
-  /// | `pending`, `waiting` | `held` | The result is unknown beyond the idempotency horizon, or the content is damaged |
+  /// | `pending`, `waiting` | `held` | The result is unknown past the idempotency horizon, or the content is damaged |
   /// | `pending`, `waiting` | `held` in place | The origin is not configured, or the API requires a step-up |
   /// | `held` in place | `pending`, `waiting` | The reason is resolved |
   /// | `pending`, `waiting`, `held` in place | `dead` | The item expires |
