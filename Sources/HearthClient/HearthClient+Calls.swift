@@ -55,8 +55,8 @@ extension HearthClient {
   ///
   /// Items in the same `lane` are sent one after the other. If `lane` is `nil`, the item does not wait for other items.
   /// If you repeat a call with the same `idempotencyKey` and content, the request is queued only once. If `replaceKey`
-  /// is set, the new item replaces the user's earlier items with the same key, except items that are being sent or have
-  /// been delivered.
+  /// is set, the new item replaces the user's earlier undelivered items with the same key. If one of them is being
+  /// sent, the new item waits until that attempt has ended.
   public func enqueue(
     _ request: Request, for account: String, lane: String? = "default", idempotencyKey: String? = nil,
     replaceKey: String? = nil
@@ -82,9 +82,9 @@ extension HearthClient {
   /// must be in the account's `api_origins`. `timeout` limits how long the API may take, in whole seconds, up to five
   /// minutes.
   ///
-  /// If `staleIfError` is set, the daemon caches a 200 response to a `GET` unless the response's headers forbid that.
-  /// If you repeat the request with `staleIfError` and the API fails or cannot be reached, the daemon returns the
-  /// cached response and its ``Answer/age``.
+  /// If `staleIfError` is set, the daemon may cache a 200 response to a `GET`. If you repeat the request with
+  /// `staleIfError` and the API fails or cannot be reached, the daemon returns the cached response, if there is one,
+  /// and its ``Answer/age``.
   public func send(
     _ request: Request, for account: String, timeout: Duration = .seconds(30), staleIfError: Bool = false
   ) async throws -> Answer {

@@ -76,7 +76,7 @@ public final class HearthClient: Sendable {
     }
   }
 
-  /// Returns the current connection, or opens a new one if the connection was lost.
+  /// Returns the current connection, or opens a new one if there is none or it was lost.
   private func openLine() -> CallLine {
     line.withLock { line in
       if let line, !line.isOver { return line }

@@ -9,7 +9,8 @@ extension HearthClient {
     case snapshot(sessions: [Session], outbox: Outbox)
     case sessionChanged(Session)
     case tokenRefreshed(account: String, fingerprint: String, previous: String, expiresAt: Time?)
-    /// The token expires soon. Refreshing it has failed so far or, if `final` is true, is not possible.
+    /// The token expires soon. Hearth has not been able to refresh it so far or, if `final` is true, cannot refresh it
+    /// at all.
     case tokenExpiring(account: String, expiresAt: Time, final: Bool)
     case signedOut(account: String)
     /// The item was queued, delivered or held, will be retried, or is dead. See ``Item/state``.

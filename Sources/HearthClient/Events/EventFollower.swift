@@ -1,8 +1,8 @@
 package import HearthControl
 import HearthCore
 
-/// Follows the daemon's events on a connection. The first step is a snapshot, and each further step is a notification.
-/// After a gap, the follower subscribes again and yields another snapshot.
+/// Follows the daemon's events on a connection. The first step is a snapshot, and the following ones are notifications.
+/// After `events.closed` or a gap, the follower subscribes again and yields another snapshot.
 package struct EventFollower: Sendable {
   package enum Step: Sendable {
     /// The state before the notifications that follow.

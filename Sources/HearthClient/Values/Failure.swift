@@ -27,7 +27,7 @@ extension HearthClient {
       case unauthenticated
       /// The session has ended and the user has to sign in again, or another user signed in during the request (1002).
       case reauthRequired
-      /// The account is locked, or its credential cannot currently be read (1003).
+      /// The account is locked, or the daemon has not read its credential yet (1003).
       case locked
       /// A new token is needed, but the provider is unavailable or the account's configuration must be fixed (1004).
       /// See ``Failure/retryAfter``.
@@ -51,7 +51,7 @@ extension HearthClient {
     }
 
     public let kind: Kind
-    /// The daemon's error code, or `nil` if the daemon did not answer.
+    /// The daemon's error code, or `nil` if the failure is not an error from the daemon.
     public let code: Int?
     public let description: String
     /// Whether the same call may succeed later without user action.

@@ -25,7 +25,7 @@ extension HearthClient {
       /// Hearth has given up on the item. See ``Item/reason``.
       case dead
       case cancelled
-      /// A newer item replaced this item.
+      /// Another item replaced this item.
       case superseded
 
       init(_ state: OutboxItem.State) {

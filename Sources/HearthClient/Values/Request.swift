@@ -31,6 +31,7 @@ extension HearthClient {
     /// this call.
     public var age: Duration? { value.age }
   }
+
   /// What an API requires in addition to a fresh token: a stronger or more recent sign-in (RFC 9470), certain claims,
   /// or other scopes (RFC 6750).
   public struct Challenge: Hashable, Sendable {

@@ -53,7 +53,8 @@ package struct APIResponse: Hashable, Sendable {
   package var status: Int
   package var headers: [APIRequest.Header]
   package var body: [UInt8]
-  /// Whether `body` is incomplete because it was too long or, without a `responseLimit`, too slow.
+  /// Whether `body` is incomplete because it was too long or, without a `responseLimit`, because it was too slow or the
+  /// connection broke.
   package var isTruncated: Bool
   /// How long the server asks the client to wait, with `Retry-After` (RFC 9110, section 10.2.3) or with the headers of
   /// an exhausted quota.

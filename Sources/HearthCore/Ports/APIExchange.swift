@@ -12,7 +12,7 @@ package protocol APIExchange: Sendable {
   /// The time at which bytes were last sent or received.
   var lastMoved: Timestamp { get }
 
-  /// Sends a piece of the request body. Returns true once the network has accepted the whole piece, or false if the API
+  /// Sends a piece of the request body. Returns true once the kernel has accepted the whole piece, or false if the API
   /// has already responded and accepts no more of the body. `isLast` marks the last piece.
   func write(_ piece: [UInt8], isLast: Bool) async throws(ExchangeFailure) -> Bool
 
@@ -20,8 +20,8 @@ package protocol APIExchange: Sendable {
   /// returns the start of the body, which `read` returns again.
   func response() async throws(ExchangeFailure) -> APIResponse
 
-  /// Returns the next bytes of the response body, at most `APIRequest.pieceLimit`, or `nil` at the end. No further
-  /// bytes are received until the next call. Throws if the body ends early.
+  /// Returns the next bytes of the response body, at most `APIRequest.pieceLimit`, or `nil` at the end. Throws if the
+  /// body ends early. Receiving pauses while `APIRequest.pieceLimit` bytes or more are unread.
   func read() async throws(ExchangeFailure) -> [UInt8]?
 
   /// Cancels the request unless it is complete. Pending calls throw an error whose message ends with `reason`.

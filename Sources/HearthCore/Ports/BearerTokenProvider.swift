@@ -2,8 +2,8 @@
 package protocol BearerTokenProvider: Sendable {
   /// Returns a token that is valid long enough for a request. If necessary, waits for a refresh, up to a time limit.
   ///
-  /// Throws `refreshUnavailable` if a refresh is needed but the provider is unavailable. Throws other failures if the
-  /// session is signed out, ended, locked or not loaded yet. Sending pauses until that changes.
+  /// Throws `refreshUnavailable` if a refresh is needed but currently impossible. Throws other failures if the session
+  /// is signed out, ended, locked or not loaded yet. Sending pauses until that changes.
   func bearer(for account: AccountName) async throws(Failure) -> Bearer
 
   /// Reports a 401 and returns the token to use next. If that is the rejected token, the 401 concerns only this
@@ -22,8 +22,8 @@ package protocol BearerTokenProvider: Sendable {
 package struct APIRejection: Hashable, Sendable {
   package let fingerprint: Fingerprint
   package let url: HTTPURL?
-  /// Whether the API has recently accepted tokens of this sign-in, or another API has accepted this token. If so, the
-  /// 401 does not end the session by itself.
+  /// Whether the API has recently accepted tokens of this sign-in, or another API has accepted this token. If it is
+  /// unknown which API sent the 401, any API counts. If true, the 401 does not end the session by itself.
   package internal(set) var isAcceptedElsewhere: Bool
   /// Whether this path rejects every token, although the rest of the API accepts this token. If so, a refresh would not
   /// help.

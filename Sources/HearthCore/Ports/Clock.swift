@@ -15,8 +15,8 @@ package protocol Clock: Sendable {
   /// and must not block.
   func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer
 
-  /// Yields the size of each clock step, and zero whenever the machine wakes up. Recompute all deadlines after each
-  /// element.
+  /// Yields the size of each clock step, or zero if the machine wakes up without a step. Recompute all deadlines after
+  /// each element.
   func steps() -> AsyncStream<Duration>
 }
 

@@ -17,7 +17,7 @@ package protocol CredentialStore: Sendable {
   func write(_ credential: Credential, over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
   /// Records the end of the session in accounts.json and in the credential file, unless the file contains another
-  /// grant. Attempts both writes even if one fails. A later `read` repeats a write that failed.
+  /// grant or has a newer format. Attempts both writes even if one fails. A later `read` repeats a write that failed.
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten)
 
   /// Signs out: records the removal in accounts.json, then removes the credential. Throws `partly` if the file is

@@ -28,13 +28,13 @@ package protocol OutboxStore: Sendable {
   /// Whether the database is damaged or its file is gone. If so, every call fails until `recover()` is called.
   var isBroken: Bool { get }
 
-  /// A sentence about a damaged outbox that was moved aside or a file that was removed since the daemon started, or
-  /// `nil` if neither has happened.
+  /// A sentence about a damaged outbox that was moved aside, or a file that was removed or replaced, since the daemon
+  /// started. `nil` if neither has happened.
   var notice: String? { get }
 
-  /// Saves all items, in order, or none of them. If an existing item has the same idempotency key and content, the
-  /// receipt refers to that item, unless it has ended unsent (`ItemProgress.hasEndedUnsent`). Of `settings`, only the
-  /// limits for the whole outbox apply.
+  /// Saves all items, in order, or none of them. If an existing item has the same owner, idempotency key and content,
+  /// the receipt refers to that item, unless it has ended unsent (`ItemProgress.hasEndedUnsent`). Of `settings`, only
+  /// the limits for the whole outbox apply.
   ///
   /// An item supersedes all older items with the same owner and `replaceKey` that could still be sent, in any lane or
   /// state. If an older item is in flight, the newer item waits for the result, and supersedes the older one only if it
@@ -42,8 +42,8 @@ package protocol OutboxStore: Sendable {
   /// time. For exported items, `createdAt` decides.
   ///
   /// For an exported item (`NewOutboxItem.kept`), the receipt can also refer to an existing item with the same id, or
-  /// to a later item with the same `replaceKey`. An existing item with the same id but a different request is a key
-  /// conflict.
+  /// to a later item with the same `replaceKey`. An existing item with the same id but another account, method or URL
+  /// is a key conflict.
   func enqueue(
     _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt]
@@ -60,7 +60,9 @@ package protocol OutboxStore: Sendable {
   ) async throws(OutboxStoreFailure) -> OutboxExchange
 
   /// Records that the item's request is about to be sent. The record survives the end of the process but not a power
-  /// loss, after which every claimed item counts as sent. Returns false if the claim no longer contains the item, or if
+  /// loss, after which every claimed item counts as sent.
+  ///
+  /// Returns false if the claim no longer contains the item, if a later item of the claim has already been sent, or if
   /// the item must not be sent again because a newer item has replaced it. If this method returns false or throws, the
   /// caller must release the claim and must not send the request.
   func begin(_ number: Int64, of claim: Int64) throws(OutboxStoreFailure) -> Bool
@@ -80,8 +82,8 @@ package protocol OutboxStore: Sendable {
   /// Returns the counts of one account or, if `account` is `nil`, of all accounts.
   func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats
 
-  /// Cancels or retries an item. A retried item moves to the end of its lane, unless it is held in place. An expired
-  /// item cannot be retried.
+  /// Cancels or retries an item. A retried item moves to the end of its lane, unless it is held in place. An item
+  /// cannot be retried if it has expired or if there is a newer item with the same `replaceKey`.
   func change(_ id: String, _ change: OutboxChange) async throws(OutboxStoreFailure) -> OutboxItem
 
   /// Changes up to `limit` of the account's items that clients see in `state`, in order, and returns their number.
@@ -103,9 +105,9 @@ package protocol OutboxStore: Sendable {
   /// Makes `subject` the current user of an account, unless it is `unnamedBefore`. The items of all other users are
   /// held, including those of `unnamedBefore`.
   ///
-  /// Assigns up to `limit` items of the `former` subject to `subject`. With `adopts`, also assigns unowned items and,
-  /// for a named user, items of the unnamed user. Items in flight stay in flight, but claims that have not begun are
-  /// released.
+  /// Assigns the items of the `former` subject to `subject`, about `limit` in each call. With `adopts`, also assigns
+  /// unowned items and, for a named user, items of the unnamed user. Items in flight stay in flight, but claims that
+  /// have not begun are released.
   ///
   /// If two items now have the same idempotency key, one of them may be superseded, or held for review if their
   /// contents differ (`KeyedItem`). The key then belongs to the other item. If both items stay as they are, the key

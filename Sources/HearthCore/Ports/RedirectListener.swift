@@ -1,6 +1,7 @@
 /// Listens for the browser at the redirect address of a sign-in (RFC 8252, section 7.3).
 package protocol RedirectListener: Sendable {
-  /// Listens on the loopback address in `address` and, if possible, also on that of the other IP version.
+  /// Listens on the loopback address in `address` and, if possible, also on that of the other IP version. For
+  /// `localhost`, throws if the other address exists but cannot be used.
   func listen(at address: RedirectAddress) async throws(SignInFailure) -> any OpenRedirect
 }
 

@@ -1,11 +1,11 @@
 /// The files that sinks write. Readers see either the old or the new content, unless the file is written in place. Each
-/// operation has a time limit.
+/// operation has a time limit. For a netrc sink, an operation concerns only the account's entries in the file.
 package protocol SinkFiles: Sendable {
   /// Resolves `path`. Two paths to one file have the same place, even if they differ by links or mounts.
   func place(of path: String) async throws(SinkFailure) -> SinkPlace
 
   /// Throws `.occupied` if anything exists at the sink's path. If the sink is written in place, an empty file of this
-  /// user is allowed.
+  /// user is allowed. A netrc sink's file may always exist.
   func requireFree(for sink: SinkSettings) async throws(SinkFailure)
 
   /// Creates an empty file for `put`, or finds the existing file if the sink is written in place. Throws if a link or

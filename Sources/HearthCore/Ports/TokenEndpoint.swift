@@ -9,8 +9,8 @@ package protocol TokenEndpoint: Sendable {
   /// Asks the provider to revoke the tokens (RFC 7009), which are sent only to the credential's own provider.
   func revoke(_ credential: Credential) async -> RevocationOutcome
 
-  /// Returns the grant's user, or `nil` if the provider does not name one. Sends a token only to the credential's own
-  /// provider.
+  /// Returns the grant's user, or `nil` if the provider does not name one or cannot be asked. Sends a token only to the
+  /// credential's own provider.
   func identify(_ credential: Credential) async -> Subject?
 
   /// Returns the expiry of a token that came without a lifetime, from its `exp` or the configuration. Returns `nil` if

@@ -35,8 +35,8 @@ package struct NetrcText: Sendable {
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Returns whether all programs read the text as the same word: visible ASCII without quotes or backslashes that does
-  /// not start a comment.
+  /// Returns whether all programs read the text as the same word. The text must be visible ASCII without double quotes
+  /// or backslashes, and must not start with `#`.
   package static func isWord(_ text: String) -> Bool {
     !text.isEmpty && !text.hasPrefix("#")
       && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\".utf8.contains($0) }

@@ -1,8 +1,8 @@
 /// The reason why a sink's file cannot be written or removed.
 package enum SinkFailure: Error, Hashable, Sendable {
-  /// The path exists, and Hearth did not create it.
+  /// Hearth did not write the file at the path, or another user owns it.
   case occupied
-  /// The path is a link, a folder or another special file.
+  /// The path is a link, a folder or a special file.
   case notRegular
   /// A line in the netrc file is invalid or conflicts with an entry, so the file was not changed.
   case netrc(NetrcText.Fault)
@@ -30,8 +30,8 @@ package enum SinkFailure: Error, Hashable, Sendable {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? path
     return switch self {
     case .occupied:
-      "\(path) was not written by Hearth or belongs to another user, so it is left unchanged. Remove it or choose another "
-        + "path."
+      "\(path) was not written by Hearth or belongs to another user, so it is left unchanged. Remove it or choose "
+        + "another path."
     case .notRegular: "\(path) is not a regular file and is left unchanged. Remove it or choose another path."
     case .netrc(let fault): "\(path) was not changed, because line \(fault.line) \(fault.text)."
     case .shared(let other):

@@ -12,7 +12,8 @@ package struct SinkMachine: Hashable, Sendable {
 
   package enum Input: Sendable {
     case given(Offer)
-    /// The configuration was loaded and contains the sink. The file is written again, whatever its state.
+    /// The configuration was loaded and contains the sink. The file is written or removed again, even if that was
+    /// already done.
     case configured(Offer)
     /// The configuration no longer contains the sink, or the daemon is stopping. The file is removed.
     case retired

@@ -76,7 +76,7 @@ package struct Failure: Error, Hashable, Sendable {
 }
 
 extension Failure {
-  /// The errors of JSON-RPC 2.0 (section 5.1) and of the contract. The raw value is `data.kind`.
+  /// The errors of JSON-RPC 2.0 (section 5.1) and of Hearth's own protocol. The raw value is `data.kind`.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case parseError, invalidRequest, methodNotFound, invalidParams, internalError
     case shuttingDown, overloaded

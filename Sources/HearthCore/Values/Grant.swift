@@ -25,7 +25,7 @@ package struct Grant: Hashable, Sendable {
     self.refreshExpiresAt = refreshExpiresAt
   }
 
-  /// Creates a grant from a token response. Takes the tokens and scopes that the response omits from the old grant
+  /// Creates a grant from a token response. If the response omits a token or the scopes, takes them from the old grant
   /// (RFC 6749, section 6).
   package init(_ response: TokenResponse, after old: Grant?, bearer: BearerKind, receivedAt now: Timestamp) {
     // The provider has just accepted the old refresh token. If the token should already have expired, a clock is wrong,

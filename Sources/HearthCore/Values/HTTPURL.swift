@@ -13,7 +13,7 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
   /// The reason why Hearth does not accept a URL. The description completes a sentence.
   package enum ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     case notAbsolute, notHTTP, userInformation, fragment, badHost, hostBeyondASCII, badPort, plainHTTP
-    /// The first character in the path or query that must be percent-encoded.
+    /// A character in the path or query that must be percent-encoded.
     case badCharacter(Unicode.Scalar)
 
     package var description: String {
@@ -87,8 +87,8 @@ extension HTTPURL {
   /// Parses a URL as users write it for browsers and curl. Removes surrounding spaces, and percent-encodes characters
   /// in the path and query that RFC 3986 does not allow, as in `filter[status]`.
   ///
-  /// Control characters and a `%` without two digits are rejected as obvious mistakes. A `\` in the path is rejected
-  /// because browsers treat it as `/` and other programs do not.
+  /// ASCII control characters and a `%` without two digits are rejected as obvious mistakes. A `\` in the path is
+  /// rejected because browsers treat it as `/` and other programs do not.
   package init(encoding text: String) throws(ParseError) {
     if let url = try? HTTPURL(text) {
       self = url
@@ -124,7 +124,7 @@ extension HTTPURL {
   }
 
   /// Resolves a reference, such as `Location`, in the response to a request for this URL (RFC 3986, section 5.2). Drops
-  /// the fragment, which concerns only the client (RFC 9110, section 10.2.2).
+  /// the fragment, which is never sent to a server (RFC 9110, section 7.1).
   package func resolving(_ reference: String) throws(ParseError) -> HTTPURL {
     let reference = reference.prefix { $0 != "#" }
     if Self.hasScheme(reference) { return try HTTPURL(encoding: String(reference)) }

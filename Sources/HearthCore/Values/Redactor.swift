@@ -2,7 +2,8 @@
 ///
 /// A secret is found in these forms, in upper or lower case: unchanged, percent-encoded, JSON-escaped, with some
 /// or all characters as HTML character references, in Base64 at any alignment, and in hexadecimal digits. The beginning
-/// of a secret is found if it has at least 16 bytes, or if the text is cut off after it.
+/// of such a form is found if it has at least 16 bytes, or if the text is cut off after it. Unless it is in Base64, a
+/// secret of fewer than 6 bytes is found only as a whole word, and never in hexadecimal digits.
 ///
 /// An attacker may choose both the text and the secrets. The running time is therefore linear in the length of the text
 /// and in the number of secrets, and only as much of each secret is read as fits in the text.
@@ -45,8 +46,8 @@ package struct Redactor: Sendable {
     return result
   }
 
-  /// Returns the text as one line of at most `limit` characters. Redacts secrets, and replaces runs of characters that
-  /// are not plain with a space.
+  /// Returns the beginning of the text as one line of at most `limit` characters. Redacts secrets, and replaces each
+  /// run of spaces and characters that are not plain with one space.
   package func line(_ text: String, limit: Int = 200) -> String {
     let words = redactedBeginning(of: text).unicodeScalars.split { !$0.isPlain || $0 == " " }
     let line = words.map { String(String.UnicodeScalarView($0)) }.joined(separator: " ")

@@ -1,4 +1,5 @@
-/// One way to write a secret, in lower case: unchanged, in hexadecimal digits, or in Base64 at one of three alignments.
+/// One way to write a secret, in lower case: unchanged, with its escapes decoded, in hexadecimal digits, or in Base64
+/// at one of three alignments.
 struct SecretSpelling {
   let bytes: [UInt8]
   /// Whether the spelling is so short that it is not searched for inside words. If it were redacted there, the rest of

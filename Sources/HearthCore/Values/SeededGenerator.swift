@@ -1,5 +1,5 @@
 /// The SplitMix64 generator (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators"). It is a value type,
-/// so a machine's jitter can be replayed. Do not use it for secrets.
+/// so tests can replay the jitter of a state machine. Do not use it for secrets.
 package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
   private var state: UInt64
 

@@ -78,7 +78,7 @@ extension String {
 }
 
 extension String {
-  /// The maximum length of `quotedName`, in Unicode scalars.
+  /// The maximum length of `quotedName` without its quotes, in Unicode scalars.
   package static let quotedNameLength = 100
 
   /// The string in quotes, for use as a name in an error message. It is safe to show and fits on a line.

@@ -52,7 +52,7 @@ package struct TokenBinding: Hashable, Sendable {
   }
 
   /// Returns the reason why one of the endpoints must not receive the token, although the token may be refreshed.
-  /// Returns `nil` if all endpoints may receive it.
+  /// Returns `nil` if all endpoints may receive it or the endpoints are unknown.
   package func strayEndpoint(of credential: Credential) -> String? {
     guard let stray = endpoints?.filter({ !credential.mayReach($0) }).map(\.description).min() else { return nil }
     return "One of the provider's endpoints is now at \(stray), which was unknown when you signed in, so Hearth sends "
