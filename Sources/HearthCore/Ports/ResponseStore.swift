@@ -4,8 +4,8 @@
 /// returned, the files no longer contain them. If necessary, the store removes the whole cache to ensure this. Calls
 /// take effect in the order in which they are made.
 package protocol ResponseStore: Sendable {
-  /// Returns the cached response that matches the request's URL and header fields, or `nil` if there is no such
-  /// response.
+  /// Returns the newest cached response for the request's user and URL that matches the request's header fields
+  /// (`Vary`; RFC 9110, section 12.5.5), or `nil` if there is none.
   func find(_ key: ResponseKey) async -> StoredResponse?
 
   /// Saves the response, replacing an earlier response to the same request. If the account exceeds its limit, the least
