@@ -85,7 +85,7 @@ enum JSONValue: Hashable, Sendable {
 }
 
 extension Double {
-  /// Parses a decimal number. Unlike `Double.init(_:)`, rejects "nan", "inf" and hexadecimal digits.
+  /// Parses a decimal number. Unlike `Double.init(_:)`, rejects "nan", "inf" and hexadecimal numbers.
   init?(decimal text: String) {
     guard text.utf8.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) }) else { return nil }
     self.init(text)

@@ -16,8 +16,8 @@ final class Agent: Sendable {
 
   private let socket: String
   private let held = Mutex<Held?>(nil)
-  /// Locked while a password is hashed or verified, because concurrent attempts could exhaust memory or bypass the
-  /// delays.
+  /// The mutex stays locked while a password is hashed or verified, because concurrent attempts could exhaust memory or
+  /// bypass the delays.
   private let wrongPasswords = Mutex(WrongPasswords())
 
   init(socket: String) { self.socket = socket }

@@ -78,7 +78,7 @@ final class Server: Sendable {
   }
 }
 
-/// A client's connection. Receiving blocks until the deadline, and each write for at most `limit`.
+/// A client's connection. Receiving ends at the deadline, and each write fails after `limit`.
 private struct Connection {
   private let descriptor: Int32
   private let deadline: ContinuousClock.Instant

@@ -34,7 +34,7 @@ struct Call: Sendable {
 
   var isJSON: Bool { headers[.contentType]?.lowercased().hasPrefix("application/json") ?? false }
 
-  /// The fields of a flat JSON object or, without a JSON content type, of a form. Empty for any other JSON.
+  /// The fields of a JSON object of strings or, without a JSON content type, of a form. Empty for any other JSON.
   var fields: [String: String] {
     if isJSON { return (try? JSONDecoder().decode([String: String].self, from: body)) ?? [:] }
     return formFields(String(decoding: body, as: UTF8.self))

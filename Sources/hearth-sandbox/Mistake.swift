@@ -5,8 +5,8 @@ enum Mistake: String, CaseIterable, Codable, Hashable, Sendable {
   // Mistakes in the ID token. The checks in OpenID Connect Core, section 3.1.3.7, detect most of them.
   case wrongNonce, noNonce, algNone, unknownKey, wrongSignature, otherAudience, otherIssuer, expiredIDToken
   case wrongAtHash, noIDToken, otherSubject, otherParty
-  /// Unusual ID tokens that Hearth accepts. In the first, `sub` is a number. In the second, `aud` names an additional
-  /// API and `azp` is missing.
+  /// Unusual ID tokens. In the first, `sub` is a number. In the second, `aud` names an additional API and `azp` is
+  /// missing. Hearth accepts the second only if the account requests that audience.
   case numericSubject, twoAudiences
   // Mistakes in the redirect to the client (RFC 6749, section 4.1.2; RFC 9207, section 2).
   case wrongState, noState, wrongIss, noIss, noCode

@@ -6,9 +6,9 @@ import Synchronization
 
 /// Handles `/api/blob`, which accepts and returns bodies of unlimited size without storing them.
 ///
-/// GET returns `bytes` bytes in blocks of 64 KiB. Each block starts with its number. The response ends early after
-/// `cut` bytes, or hangs after `stall` bytes. Other methods return the size and SHA-256 of the body. With `late`, these
-/// methods check the token only after they have read the body.
+/// The parameters are in the query. GET returns `bytes` bytes in blocks of 64 KiB. Each block starts with its number.
+/// The response ends early after `cut` bytes, or hangs after `stall` bytes. Other methods return the size and SHA-256
+/// of the body. With `late`, these methods check the token only after they have read the body.
 extension Sandbox {
   static let blobPath = "/api/blob"
   private static let blockSize = 65_536

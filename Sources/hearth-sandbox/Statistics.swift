@@ -10,7 +10,7 @@ struct Statistics: Codable, Sendable {
   var graceReuses = 0
   /// The number of times that a rotated token was used after the grace period, which revoked its family.
   var reuseDetected = 0
-  /// The number of sign-ins through the sandbox's pages that led to tokens, by subject.
+  /// The number of browser and device sign-ins that led to tokens, by subject.
   var signIns: [String: Int] = [:]
   var codesReplayed = 0
   var revocations = 0

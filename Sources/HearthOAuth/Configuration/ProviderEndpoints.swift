@@ -28,7 +28,7 @@ package struct ProviderEndpoints: Hashable, Sendable {
   /// Whether authorization responses contain the issuer (RFC 9207, section 3).
   package var namesIssuer = false
 
-  /// The origins to which Hearth may send the account's tokens.
+  /// The origins of the endpoints that receive the account's tokens.
   var origins: Set<Origin> { Set([token, revocation, userInfo].compactMap { $0?.origin }) }
 }
 

@@ -12,7 +12,8 @@ extension HTTPSender {
 
   /// Requests a public document and follows redirects to any server (RFC 9110, section 15.4). This is safe because the
   /// requests contain no secrets, no other origin receives the client certificate, and the caller checks the document
-  /// as if it came from `url`. `timeout` applies to all requests together. Error messages start with `failure`.
+  /// as if it came from `url`. `timeout` applies to all requests together. Messages about the server or the connection
+  /// start with `failure`.
   func document(
     at url: HTTPURL, over route: HTTPRoute, files: any FileSystem, timeout: Duration, failure: String
   ) async throws(RefreshFailure) -> PublicDocument {

@@ -1,7 +1,7 @@
 import HearthCore
 import NIOSSL
 
-/// How to connect to a server. Requests with equal plans share connections.
+/// How to connect to a server. Requests with equal plans can share connections.
 struct ConnectionPlan: Hashable, Sendable {
   let origin: Origin
   var proxy: Proxy?

@@ -7,7 +7,7 @@ import Synchronization
 /// that the error "not sent" is reliable. A request that ends while it waits for a connection is never sent.
 ///
 /// Bodies in pieces need little memory: the writer waits until the kernel has accepted each piece, and reading pauses
-/// while `APIRequest.pieceLimit` bytes of the response are unread.
+/// while at least `APIRequest.pieceLimit` bytes of the response are unread.
 final class HTTPExchange: APIExchange {
   /// How much of the response's body to read, and who reads it.
   enum Reading: Sendable {
@@ -148,7 +148,7 @@ final class HTTPExchange: APIExchange {
   // MARK: - Time limits
 
   /// Cancels the request after `time`, measured from its start or, if only the beginning of the response is needed,
-  /// from the last progress of its body.
+  /// from the last progress of the request's body.
   func limit(to time: Duration) { limit(to: time, after: time) }
 
   private func limit(to time: Duration, after wait: Duration) {
@@ -327,7 +327,8 @@ extension HTTPExchange {
         receivedAt: clock.now())
       state.response = response
       state.isEmpty = response.status == 204 || response.header("Content-Length") == "0"
-      // After a refusal or an empty response, the rest of the request's body is not sent.
+      // After a refusal, the rest of the request's body is not sent. For a body in pieces, an empty response counts as a
+      // refusal.
       state.isRefused = state.isUpload && (isRefusal || state.isEmpty)
       isRefusal = isRefusal || state.isRefused
       if isInPieces { state.lastMoved = response.receivedAt }

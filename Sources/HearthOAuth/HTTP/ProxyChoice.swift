@@ -19,7 +19,7 @@ package enum ProxyChoice: Hashable, Sendable {
   }
 }
 
-/// The proxies from the environment variables `HTTPS_PROXY`, `http_proxy`, `ALL_PROXY` and `NO_PROXY`. Lowercase
+/// The proxy settings in the environment variables `HTTPS_PROXY`, `http_proxy`, `ALL_PROXY` and `NO_PROXY`. Lowercase
 /// variants take precedence. `http_proxy` must be lowercase, because a request's `Proxy:` header sets `HTTP_PROXY` in
 /// CGI programs.
 package struct ProxyEnvironment: Hashable, Sendable {

@@ -8,7 +8,7 @@ import SwiftASN1
 struct WeakCertificate: Error, CustomStringConvertible {
   enum Weakness: Hashable, Sendable {
     case shortKey(bits: Int)
-    /// The algorithm's object identifier.
+    /// `SHA-1`, `MD5`, or a phrase with the algorithm's object identifier.
     case signature(String)
     case unreadable
   }

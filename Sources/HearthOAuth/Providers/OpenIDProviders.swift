@@ -4,7 +4,7 @@ extension ProviderPreset {
   /// Providers with discovered endpoints, sorted by name.
   static let openIDProviders = [
     // https://auth0.com/docs/secure/tokens/refresh-tokens
-    // Errors have the HTTP status 403. The issuer ends with a slash.
+    // Rejections of a refresh token have the HTTP status 403. The issuer ends with a slash.
     Self(
       name: "auth0", place: .ownIssuer(example: "https://example.eu.auth0.com/"), rotation: .asConfigured,
       offlineScopes: ["offline_access"],

@@ -123,7 +123,8 @@ extension ProviderPreset {
     if case .ownIssuer(let example) = place { example } else { nil }
   }
 
-  /// The keys that accounts with this preset must set.
+  /// The keys that accounts with this preset must set. For Apple, `client_secret_file` can replace all keys but the
+  /// first.
   package var requiredKeys: [ProviderKey] {
     let client: [ProviderKey] =
       clientAuthentication == .apple ? [.clientID, .clientKeyFile, .clientKeyID, .teamID] : [.clientID]

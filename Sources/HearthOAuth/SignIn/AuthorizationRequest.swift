@@ -17,8 +17,8 @@ struct AuthorizationRequest {
   let fallback: [(String, String)]?
 
   /// Requests `offlineScopes` in addition to `scopes`. If `asksConsent` is true, requests with offline scopes also
-  /// prompt for consent, which `offline_access` requires (OpenID Connect Core, section 11). `parameters` are fields
-  /// from the configuration.
+  /// prompt for consent, which `offline_access` requires (OpenID Connect Core, section 11), unless `parameters` contain
+  /// another `prompt`. `parameters` are fields from the configuration.
   init(
     redirectURI: String, scopes: [String], offlineScopes: [String] = [], asksConsent: Bool = false,
     hasCodeChallenge: Bool, parameters: [String: String]

@@ -69,6 +69,6 @@ struct IDTokenFault: Error, Hashable {
     return Self("is signed with an algorithm that Hearth does not accept (alg\(isName ? " " + name : ""))")
   }
 
-  /// The keys or the client secret could not be read. `reason` is a sentence.
+  /// The keys or the client secret could not be loaded. `reason` is a sentence.
   static func keys(_ reason: String) -> Self { Self("cannot be checked (\(reason.withoutStop))") }
 }

@@ -12,7 +12,7 @@ struct IDTokenClaims {
   /// The nonce that the request contained, if any.
   let nonce: Secret?
   /// Whether the token must contain the nonce, as OpenID Connect requires. A provider whose endpoints are configured
-  /// may deviate from it. For example, LinkedIn's ID tokens do not contain a nonce.
+  /// may deviate from this rule. For example, LinkedIn's ID tokens do not contain a nonce.
   let isNonceRequired: Bool
   let accessToken: Secret
   /// The maximum time since the user authenticated, in seconds, if the request set one (`max_age`).

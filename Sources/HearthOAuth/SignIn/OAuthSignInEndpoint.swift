@@ -40,7 +40,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
         message: "The provider's sign-out page (end_session_endpoint) is unknown. Sign out on the provider's website.")
     }
     var fields = [("client_id", tokens.client.id)]
-    // Like all tokens, the ID token is sent only to origins that were known at sign-in.
+    // The ID token must not reach an origin that was not one of the provider's at sign-in.
     if let signedOut, let idToken = signedOut.grant.idToken, signedOut.mayReach(page.origin) {
       fields.insert(("id_token_hint", idToken.secret.reveal()), at: 0)
     }

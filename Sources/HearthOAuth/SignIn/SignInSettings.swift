@@ -45,8 +45,8 @@ extension SignInSettings {
 }
 
 extension TableReader<ProviderKey> {
-  /// Reads `redirect_uri`, which must be an address on this machine (RFC 8252, section 7.3). Keeps the host and path as
-  /// written, because providers compare them as strings.
+  /// Reads `redirect_uri`, which must be an address on this machine (RFC 8252, section 7.3). Does not change the path,
+  /// even if it is empty, because providers compare addresses as strings.
   fileprivate func redirectURI() throws(ConfigurationError) -> RedirectAddress? {
     guard let text = try string(.redirectURI), let url = try url(.redirectURI) else { return nil }
     let host = url.origin.host

@@ -21,8 +21,8 @@ extension OAuthClient {
       return post(fields, try await secret.secret(from: files), to: url)
     case .assertion(let key):
       // Identifies the provider by the token endpoint's URL, even for revocation (RFC 7523, section 3). OpenID Connect
-      // Core, Okta and Entra require this. FAPI 2.0 and Auth0 require the issuer instead, which users configure as the
-      // audience.
+      // Core recommends this, and Okta and Entra require it. FAPI 2.0 and Auth0 require the issuer instead, which users
+      // configure as the audience.
       let audience = key.audience ?? endpoints.token.description
       let assertion = try await ClientAssertion(issuer: id, subject: id, audience: audience)
         .signed(with: key, from: files, offered: endpoints.signingAlgorithms, at: now)

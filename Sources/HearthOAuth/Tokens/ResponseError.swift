@@ -47,7 +47,7 @@ struct ResponseError: Hashable, Sendable {
   }
 
   /// Separates the code from a description that follows it, as in Dropbox's `invalid_client: Invalid client_id or
-  /// client_secret`. Text without a code is both, because Withings sends only a description.
+  /// client_secret`. A sentence without a code, as from Withings, is returned as both.
   private static func split(_ error: String?) -> (code: String?, description: String?) {
     guard let error, error.contains(" ") else { return (error, nil) }
     guard let end = error.firstRange(of: ": "), !error[..<end.lowerBound].contains(" ") else { return (error, error) }

@@ -43,7 +43,7 @@ extension TokenResponseReader {
     case seconds, milliseconds
   }
 
-  /// Smaller numbers are always seconds. This number is 15 minutes in milliseconds, or ten days in seconds.
+  /// Smaller numbers are always seconds. This number is 15 minutes in milliseconds, or about ten days in seconds.
   private static let shortestInMilliseconds = 900_000.0
   private static let century = 3_155_760_000.0
 

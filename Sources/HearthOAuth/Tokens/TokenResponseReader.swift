@@ -34,7 +34,8 @@ struct TokenResponseReader: Sendable {
     }
   }
 
-  /// Returns the JSON object in a 2xx response, and the rejection to throw if the object contains no grant.
+  /// Returns the object in a 2xx response, and the rejection to throw if the object contains no grant. Throws for other
+  /// responses.
   func object(
     in response: HTTPResponse
   ) throws(TokenRejection) -> (object: JSONValue, rejection: TokenRejection) {
