@@ -13,8 +13,8 @@ enum ControlPage {
                           reuse is detected), client_credentials, password
       POST /revoke, POST /introspect, GET /end_session
       POST /register      registers a client (RFC 7591)
-      POST /auth/login, POST /auth/refresh: password and refresh_token, for JSON
-                          in and out
+      POST /auth/login, POST /auth/refresh
+                          accept a password or a refresh_token as JSON
 
     SIGNING IN
       The login page accepts any user name, which becomes the subject. The password
@@ -22,9 +22,9 @@ enum ControlPage {
       a refresh token if the scope contains "offline_access" or lacks "openid".
 
     API
-      Any method under /api/, with a bearer token. A request with an Idempotency-Key
-      takes effect once. A repeated request gets the first response, with the header
-      Idempotency-Replayed: true.
+      Paths under /api/ accept any method with a bearer token. A request with an
+      Idempotency-Key takes effect once. A repeated request gets the first response,
+      with the header Idempotency-Replayed: true.
       GET /api/whoami returns the token's subject.
 
     CONTROL, JSON in and out: curl -d '{"subject":"2482"}' URL/__grant

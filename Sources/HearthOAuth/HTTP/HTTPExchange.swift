@@ -327,8 +327,8 @@ extension HTTPExchange {
         receivedAt: clock.now())
       state.response = response
       state.isEmpty = response.status == 204 || response.header("Content-Length") == "0"
-      // After a refusal, the rest of the request's body is not sent. For a body in pieces, an empty response counts as a
-      // refusal.
+      // After a refusal, the rest of the request's body is not sent. An empty response also ends a body that is sent in
+      // pieces.
       state.isRefused = state.isUpload && (isRefusal || state.isEmpty)
       isRefusal = isRefusal || state.isRefused
       if isInPieces { state.lastMoved = response.receivedAt }
