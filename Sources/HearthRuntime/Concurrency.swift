@@ -13,8 +13,8 @@ extension Result {
 }
 
 extension Clock {
-  /// Returns the value of `body`. If `body` takes longer than `limit`, cancels it, waits for it to end and returns
-  /// `nil`.
+  /// Returns the value of `body`. If `body` takes longer than `limit`, or if the calling task is cancelled, cancels
+  /// `body`, waits for it to end and returns `nil`.
   func within<Value: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async -> Value) async -> Value? {
     let deadline = now() + limit
     return await withTaskGroup(of: Value?.self) { group in

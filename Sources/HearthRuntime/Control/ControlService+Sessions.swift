@@ -240,7 +240,8 @@ extension ControlService {
     return GivenToken(account, ready.bearer, issuer: ready.issuer)
   }
 
-  /// Returns a token that remains valid for at least `minValidity` (default: the session's usual minimum).
+  /// Returns the account's token. Refreshes it first if it expires within `minValidity` (default: the session's usual
+  /// minimum).
   func token(of account: AccountName, minValidity: Duration?) async throws(RPCError) -> GivenToken {
     let answer = try await ask(account, .token(minValidity: minValidity)).answer
     switch answer.response {

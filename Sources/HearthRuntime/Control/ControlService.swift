@@ -125,7 +125,7 @@ package struct ControlService: ControlHandler {
     return entry
   }
 
-  /// Throws an unknown-account error (1005) if the account is not configured. Accepts `nil`.
+  /// Throws an unknown-account error (1005) if the account is not configured. Does nothing if `account` is `nil`.
   func check(_ account: AccountName?) async throws(RPCError) {
     if let account { _ = try await entry(account) }
   }
@@ -150,7 +150,7 @@ package struct ControlService: ControlHandler {
   }
 }
 
-/// An error in the configuration. The message contains the file and the position.
+/// An error in the configuration. The message names the file and, if known, the line.
 package struct ReloadFailure: Error, Hashable, Sendable {
   package let message: String
 

@@ -20,7 +20,7 @@ extension RPCError {
     }
   }
 
-  /// `retryAfter` is `nil` if the provider did not say when to retry.
+  /// `retryAfter` is `nil` if the time of the next attempt is unknown.
   private static func unavailable(
     _ account: AccountName, _ message: String, action: SessionState.Action? = nil, _ retryAfter: Duration? = nil
   ) -> RPCError {

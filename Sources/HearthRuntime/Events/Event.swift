@@ -65,7 +65,7 @@ struct JournalRecord {
 struct EventNotification {
   let name: EventName
   let topic: EventTopic
-  /// The account, or `nil` if the event is not about an account. All subscribers of the topic receive such events.
+  /// The account, or `nil` if the event is not about an account and goes to all subscribers of the topic.
   var account: AccountName?
   /// The parameters. They are encoded only if there are subscribers.
   var params: any WireValue = Empty()

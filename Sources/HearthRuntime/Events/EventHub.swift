@@ -5,11 +5,12 @@ import Synchronization
 /// Sends events to all subscribers in the same order.
 ///
 /// The hub stores the status of each session and the counts of the outbox, so that the snapshot of a new subscription
-/// matches its `seq`. The hub never waits for a subscriber. It closes a subscription that lags by `backlog` events.
+/// matches its `seq`. The hub never waits for a subscriber. It closes a subscription that lags by `backlog` events, or
+/// by `earlyBacklog` events before its response has been sent.
 package final class EventHub: Sendable {
-  /// The maximum number of events by which a subscriber's socket can lag.
+  /// The number of unsent events at which a subscription is closed.
   package static let backlog = 256
-  /// The maximum number of events to buffer for a subscription until its response has been sent.
+  /// The number of buffered events at which a subscription is closed if its response has not been sent yet.
   package static let earlyBacklog = 4096
   /// The maximum number of events in one write. It is well below `backlog`, because all events of a write are pending
   /// until the socket has accepted the whole write.

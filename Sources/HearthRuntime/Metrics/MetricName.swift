@@ -99,7 +99,7 @@ enum MetricName: String, CaseIterable {
         "Time from the start of an outbox request until the API responds or the request fails."
       )
     case .staleAnswers:
-      (.counter, "Cached responses returned because the API failed or did not respond.")
+      (.counter, "Cached responses returned because Hearth could not get a new response.")
     case .calls:
       (
         .counter,

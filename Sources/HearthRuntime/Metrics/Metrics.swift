@@ -93,7 +93,8 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// Sets an account's counters for its session and for programs to zero, so that scrapers notice the first increase.
+  /// Creates an account's counters for its session and for programs before anything is counted, so that scrapers notice
+  /// the first increase.
   private func beginCounting(_ account: String) {
     for outcome in RefreshHistory.Outcome.allCases { _ = refreshes(outcome, account) }
     for reason in EndReason.allCases where reason != .signedOut { _ = automaticSignOuts(reason, account) }
@@ -156,7 +157,7 @@ package final class Metrics: RunningService {
     status.map { $0 == 401 ? "401" : "\($0 / 100)xx" } ?? "none"
   }
 
-  /// Counts a request that was sent for a program. `status` is `nil` if the API did not answer.
+  /// Counts a program's request. `status` is `nil` if the API did not answer.
   package func requested(for account: AccountName, status: Int?) {
     registry.cell(.requests, ["account": account.description, "answer": Self.answer(status)]).increment()
   }
@@ -200,7 +201,7 @@ package final class Metrics: RunningService {
     duration.record(elapsed() - begun)
   }
 
-  /// Counts a call that was refused before it started. Such a call has no duration.
+  /// Counts a call's error without a duration. A call that was refused before it started has no duration.
   func refused(_ method: String, _ error: RPCError) {
     registry.cell(.calls, ["method": method, "result": error.kind?.rawValue ?? "\(error.code)"]).increment()
   }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Publishes the outbox's changes in the order of its commits, together with the counts after each commit.
 ///
 /// The store reports each commit here before it answers the callers, so that a snapshot that a client requests
-/// afterwards contains the client's own change. The cost of a commit does not depend on the number of accounts.
+/// afterwards contains the client's own change. The cost of most commits does not depend on the number of accounts.
 final class OutboxPublisher: Sendable {
   fileprivate struct State {
     /// The counts after the last commit, without pauses.

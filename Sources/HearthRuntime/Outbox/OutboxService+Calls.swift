@@ -138,7 +138,8 @@ extension OutboxService {
     return publisher.shown(try await answered(of: account, await store.stats(of: account)), of: account)
   }
 
-  /// Sends waiting items immediately. Returns once nothing is left to send or the timeout has passed.
+  /// Sends waiting items immediately, except before their `notBefore`. Returns once nothing is left to send now or the
+  /// timeout has passed.
   package func flush(_ account: AccountName?, timeout: Duration) async throws -> OutboxStats {
     let chosen = try chosen(account).filter { machine.mayBeSendable($0) }
     for name in chosen {
@@ -187,8 +188,8 @@ extension OutboxService {
     return count
   }
 
-  /// Records that the account's user has signed out. Returns once the sign-out is on disk. If the store fails, returns
-  /// immediately and records the sign-out later.
+  /// Records that the account's user has signed out, if the user had no name. Returns once the sign-out is on disk. If
+  /// the store fails, returns immediately and records the sign-out later.
   package func left(_ name: AccountName) async {
     machine.left(name)
     while let work = machine.leaving(name) {

@@ -39,7 +39,7 @@ extension OutboxService {
   private func checked(_ exported: ExportedItem, at now: Timestamp) throws -> NewOutboxItem {
     let url = try checkedURL(of: exported.draft)
     let kept = try exported.kept(horizon: machine.settings.idempotencyHorizon, at: now)
-    // Keep an item of another, unnamed user on hold after the import, until the user reviews the item.
+    // Keep an item of another, unnamed user on hold after the import, until it is retried with `outbox.retry`.
     let subject = exported.subject ?? (exported.reason == .otherUser ? .unnamedBefore : nil)
     return NewOutboxItem(id: exported.id, draft: exported.draft, url: url, subject: subject, kept: kept)
   }

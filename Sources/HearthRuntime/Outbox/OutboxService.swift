@@ -34,8 +34,8 @@ package actor OutboxService: RunningService {
 
   /// The minimum interval between publications of the in-flight counts. Commits publish them too.
   private static let countsInterval = Duration.milliseconds(100)
-  /// The number of bytes to store from a response's body if the status is not 2xx. Hearth displays fewer bytes, so a
-  /// token that the display would cut off is still complete here and can be redacted.
+  /// The number of bytes of a response's body to search for tokens if the status is not 2xx. Hearth stores fewer bytes,
+  /// so a token that is cut off there is still complete here and can be redacted.
   private static let keptOfRejection = 16_384
 
   package init(
@@ -64,8 +64,8 @@ package actor OutboxService: RunningService {
 
   // MARK: - Inputs
 
-  /// Tells the machine that an account's session changed. `knownSubject` is the current or last user, unless
-  /// `permission` names a subject. `former` is an earlier subject of the same user. `token` identifies the session's
+  /// Tells the machine that an account's session changed. `knownSubject` is the current or last user, but a subject in
+  /// `permission` takes precedence. `former` is an earlier subject of the same user. `token` identifies the session's
   /// current token.
   package func sessionChanged(
     _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject? = nil,
@@ -82,8 +82,8 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// Waits until these accounts' sessions have been reported and the store has been loaded, or until `shutdown` is
-  /// called. Before that, enqueued items would have no user, and snapshots would have no counts.
+  /// Waits until these accounts' sessions have been reported and the store has been loaded or has failed, or until
+  /// `shutdown` is called. Before that, enqueued items would have no user, and snapshots would have no counts.
   package func waitUntilReady(for names: [AccountName]) async {
     while !machine.isStopping, !machine.hasAskedStore || names.contains(where: { !machine.isSessionReported($0) }) {
       await withCheckedContinuation { readinessWaiters.append($0) }
@@ -185,8 +185,8 @@ package actor OutboxService: RunningService {
     hasUnpublishedCounts && machine.isSending ? countsPublishedAt + Self.countsInterval : nil
   }
 
-  /// Clears the store's recurring failure if nothing is left to send. Otherwise, the failure would stay until the next
-  /// request, because only a successful request clears it.
+  /// If nothing is left to send, clears a recurring failure to record requests (`.sending`). Otherwise, it would stay
+  /// until the next request is recorded.
   private func noteNothingToSend() {
     guard storeFailures.lasting != nil, machine.names.allSatisfy({ machine.isIdle($0, at: now()) }) else { return }
     storeFailures.succeeded(at: .sending)

@@ -33,8 +33,8 @@ struct StoreFailureLog {
   /// The current recurring failure, or `nil` if the store works.
   var lasting: OutboxStoreFailure? { last[.loop] ?? last[.sending] }
 
-  /// Records the failure of a call, which the caller reports. Also logs the failure if the store is damaged, because
-  /// the loop may never encounter the damage.
+  /// Logs the failure of a call if it shows new damage to the store, because the loop may never encounter the damage.
+  /// Other failures of calls are not logged, because the client receives them.
   mutating func callFailed(_ failure: OutboxStoreFailure) {
     guard case .broken = failure, damage != failure else { return }
     log.error("\(failure)")

@@ -1,8 +1,8 @@
 package import HearthCore
 internal import Synchronization
 
-/// The API settings of each account, including the origins to which the account's tokens may be sent. Everything that
-/// sends or returns tokens checks these settings. A new configuration replaces them. Never blocks.
+/// The API settings of each account, including the origins to which the account's tokens may be sent. Every request
+/// with a token is checked against these settings. A new configuration replaces them. Never blocks.
 package final class APIAccess: Sendable {
   private let table: Mutex<[AccountName: APISettings]>
 

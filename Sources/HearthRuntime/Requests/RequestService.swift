@@ -104,7 +104,7 @@ package actor RequestService {
     return try draft.checked(maxBody: maxBody)
   }
 
-  /// Sends a request and caches the response if allowed. If the API fails, returns a cached response.
+  /// Sends a request and caches the response if allowed. If the request fails, returns a cached response if possible.
   private func answer(
     to request: APIRequest, _ key: ResponseKey, timeout: Duration, for client: ConnectionID?
   ) async throws -> Answer {

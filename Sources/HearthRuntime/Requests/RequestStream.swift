@@ -47,7 +47,7 @@ actor RequestStream {
   private var attempt = 0
   private(set) var subject: Subject?
   private var url: HTTPURL
-  /// The body of the current request. After a redirect, this is the redirected request.
+  /// The body to send with the current request, or `nil` if it has none, for example after a redirect.
   private var upload: APIRequest.Upload?
   /// The number of bytes of the body that the network has accepted, or `nil` once it has accepted all of them.
   private var taken: Int? = 0

@@ -34,7 +34,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   private var isStopped = false
   /// The locks that the system has set.
   private var locks: Set<Lock> = []
-  /// The sessions of removed accounts that have not stopped yet, because a refresh is still in progress.
+  /// The sessions of removed accounts that have not stopped yet, for example because a refresh is in progress.
   private var leaving: [SessionService] = []
   private let services = WorkInbox()
 
@@ -55,8 +55,8 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     services.finish()
   }
 
-  /// Starts the account's session. The session does not use the store until an earlier session of the account has
-  /// stopped.
+  /// Starts the account's session. The session does not read or write the credential until an earlier session of the
+  /// account has stopped.
   package func add(_ entry: Entry) async {
     let account = entry.service.account
     // After `stop`, nothing would run the service.

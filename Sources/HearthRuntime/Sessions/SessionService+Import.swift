@@ -46,7 +46,7 @@ extension SessionService {
     return machine.mayShareUser(with: leftover, of: owner, at: now)
   }
 
-  /// Returns the time on the provider's clock, or `nil` if the provider does not respond within five seconds.
+  /// Returns the time on the provider's clock, or `nil` if the provider does not report it within five seconds.
   package func providerTime() async -> Timestamp? {
     await shielded { [endpoint, clock] in await clock.within(.seconds(5)) { try? await endpoint.time() } ?? nil }
   }

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Carries out the decisions of one account's `SessionMachine`.
 ///
-/// Every input goes through `receive`. Work on the store runs in order, and other work runs concurrently. All work runs
+/// Every input goes through `handle`. Work on the store runs in order, and other work runs concurrently. All work runs
 /// within `run`, and its results return as inputs.
 package actor SessionService: PlanningService, RunningService {
   package nonisolated let account: AccountName
@@ -18,8 +18,8 @@ package actor SessionService: PlanningService, RunningService {
   let logger: Logger
   /// Called with each measured difference between a server's clock and this machine's clock.
   private let skewMeasured: @Sendable (Duration) -> Void
-  /// Called with each unused grant. The grant is revoked once its revocation can no longer end a session that is in
-  /// use.
+  /// Called with each unused grant that must still be revoked. The grant is revoked once its revocation can no longer
+  /// end a session that is in use.
   let leave: @Sendable (Credential) async -> Void
   /// Called with each visible change, in order, before the next input is handled.
   private let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
@@ -62,8 +62,8 @@ package actor SessionService: PlanningService, RunningService {
 
   package func run() async { await run {} }
 
-  /// Runs until `stop`. All tasks of the session are child tasks of this call. The store is not used until `isFree`
-  /// returns.
+  /// Runs until `stop`. All tasks of the session are child tasks of this call. The credential is neither read nor
+  /// written until `isFree` returns.
   package func run(after isFree: @escaping @Sendable () async -> Void) async {
     if !isStopped { await doWork(after: isFree) }
     for call in waiting.values { call.resume(returning: stopped) }
@@ -195,8 +195,8 @@ package actor SessionService: PlanningService, RunningService {
 
   package func networkReturned() { receive(.networkReturned) }
 
-  /// Applies a new configuration. A `nil` endpoint or store stays unchanged. Requests and store work in progress
-  /// continue.
+  /// Applies a new configuration. If `endpoint` or `store` is `nil`, the current one is kept. Requests and store work
+  /// in progress continue.
   package func configured(
     _ settings: SessionSettings, endpoint: (any TokenEndpoint)? = nil, isOtherProvider: Bool = false,
     store: (any CredentialStore)? = nil

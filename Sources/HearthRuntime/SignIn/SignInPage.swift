@@ -44,7 +44,7 @@ enum SignInPage {
   static let over = page(
     410, "This sign-in is over", "It was already completed or cancelled. The terminal shows the result.")
 
-  /// Allows nothing except the style with this hash (Content Security Policy Level 3, section 6.6).
+  /// Allows nothing except the style with this hash (Content Security Policy Level 3, section 2.3.1).
   static let policy =
     "default-src 'none'; style-src 'sha256-BOIocBV0hhUYg5op918nkTCYn8P3RwifsPhZjR60RwA='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -14,10 +14,10 @@ struct SignInRecord {
   typealias Outcome = Result<SessionStatus, SessionRejection>
 
   let service: SessionService
-  /// The sign-in's call to the session, or `nil` until the sign-in starts at the provider.
+  /// The sign-in's call to the session, or `nil` before the sign-in starts at the provider and once it is over.
   var call: CallID?
   var steps: SignInSteps?
-  /// The listener for the browser's redirect, or `nil` if the flow does not use a browser.
+  /// The listener for the browser's redirect, or `nil` if there is none.
   var redirect: (any OpenRedirect)?
   fileprivate var outcome: Outcome?
   fileprivate var callers: [AsyncStream<Outcome>.Continuation] = []

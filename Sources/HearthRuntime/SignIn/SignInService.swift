@@ -124,7 +124,7 @@ package actor SignInService: RunningService {
       group.cancelAll()
       return response
     }
-    // Close the address first, because another sign-in may listen there once this one is over.
+    // Close the listener first, because another sign-in may need its port once this one is over.
     await records[id]?.redirect?.close()
     let outcome: Outcome
     switch response {
@@ -137,7 +137,7 @@ package actor SignInService: RunningService {
     return outcome
   }
 
-  /// Returns `.reconfigured` if the session is stopping but the daemon is not, because the account was removed.
+  /// Returns `why`, or `.reconfigured` if only the session is stopping, because its account was removed.
   private func told(_ why: SessionRejection) -> SessionRejection {
     why == .stopping && !isStopping ? .reconfigured : why
   }

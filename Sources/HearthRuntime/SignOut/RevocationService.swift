@@ -2,8 +2,8 @@ package import HearthControl
 package import HearthCore
 package import Logging
 
-/// Revokes grants that could not be revoked at sign-out and grants that are no longer used. A `RevocationBacklog`
-/// decides when.
+/// Revokes the grants of signed-out users and other unused grants. A `RevocationBacklog` decides when to revoke a grant
+/// that cannot be revoked immediately.
 package actor RevocationService: PlanningService, RunningService {
   private let sessions: SessionDirectory
   private let store: any RevocationStore
@@ -12,7 +12,7 @@ package actor RevocationService: PlanningService, RunningService {
   private var backlog = RevocationBacklog()
   /// The users that the sessions have reported: `nil` if no one is signed in, `.some(nil)` if the user is unknown.
   private var users: [AccountName: Subject??] = [:]
-  /// The grants that a provider is currently asked to revoke, with their accounts.
+  /// The grants whose revocation is in progress, with their accounts.
   private var underWay: [String: (account: AccountName, credential: Credential)] = [:]
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var isStopped = false
@@ -41,8 +41,8 @@ package actor RevocationService: PlanningService, RunningService {
     work.finish()
   }
 
-  /// Asks the provider, concurrently and within five seconds, to revoke the credentials. Each credential is stored
-  /// until the provider has answered. If the provider is unreachable, Hearth retries later.
+  /// Asks the provider, concurrently and within five seconds, to revoke the credentials. Keeps each credential
+  /// (`PendingRevocation.Keeping`) until the provider has answered. If the provider is unreachable, retries later.
   ///
   /// If `credentials` is empty and earlier revocations of the account are pending, retries all pending revocations. If
   /// `isComplete` is false, another credential follows once it can be read.
@@ -109,7 +109,8 @@ package actor RevocationService: PlanningService, RunningService {
     return false
   }
 
-  /// Accepts an unused grant. Revokes the grant once its user is no longer signed in.
+  /// Accepts an unused grant and revokes it. If this could also revoke other grants, first waits until the user is no
+  /// longer signed in.
   package func leave(_ credential: Credential, of account: AccountName, _ keeping: PendingRevocation.Keeping) async {
     let pending = await keep(credential, of: account, keeping)
     let now = catchUp()

@@ -27,7 +27,7 @@ package actor SinkService: PlanningService, RunningService {
   let clock: any Clock
   private let logger: Logger
   private var sinks: [SinkTarget: Sink] = [:]
-  /// The accounts whose sessions have read their credentials, so that it is known whether there is a token.
+  /// The accounts whose sessions are no longer hydrating, so that it is known whether there is a token.
   private var decided: Set<AccountName> = []
   /// The targets that Hearth has written or may have written, with the marks that identify its files.
   private var claims: [SinkTarget: [SinkMark]] = [:]
@@ -273,8 +273,8 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  /// Removes the claim on a target. If the record cannot be written, the claim is harmless, because its file no longer
-  /// exists.
+  /// Removes the claim on a target. If the record cannot be written, the claim is harmless, because the file no longer
+  /// contains this sink's token.
   private func disclaim(_ target: SinkTarget) async {
     await recording.withLock {
       claims[target] = nil

@@ -74,7 +74,8 @@ extension CredentialFile.Header {
   }
 
   /// Returns the data that the seal authenticates. Each field except `sealed` contributes its name, then 0 if the field
-  /// is missing, or 1 and its text. Names and texts are preceded by their length in bytes (32 bits, big-endian).
+  /// is missing, or 1 and its text. If `issuerAssumed` or `origins` is missing, it contributes nothing. Names and texts
+  /// are preceded by their length in bytes (32 bits, big-endian).
   func associatedData(kdf: ScryptParameters?) -> [UInt8] {
     var fields: [(String, String?)] = [
       ("version", String(CredentialFile.version)), ("account", account), ("issuer", issuer), ("origin", origin),

@@ -57,8 +57,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns what is missing if the file is gone, or `nil` if no file was expected. Throws if the volume or folder is
-  /// missing.
+  /// Returns what is missing if the file is gone, or `nil` if no file was expected. Throws if the file's marker is
+  /// missing, too, or has another identifier, because the volume may then be unmounted.
   func absence(at place: CredentialPlace, _ known: KnownAccount) async throws(AccessFailure) -> String? {
     let marker = try await accessing(place.marker, await place.readMarker(files))
     guard let remembered = known.place else {

@@ -86,8 +86,8 @@ extension FileCredentialStore {
   }
 
   /// Removes the account's credentials from previously configured places, unless a place now contains a different
-  /// grant. `rest` contains the places that cannot be reached now. Such places do not prevent the sign-out, and Hearth
-  /// will not use the grants there again.
+  /// grant. `rest` contains the places where no file could be read or removed. They do not prevent the sign-out, and
+  /// Hearth will not use the grants there again.
   func removeFormer(
     _ formerPlaces: [KnownAccount.FormerPlace], besides current: CredentialPlace
   ) async -> (rest: [KnownAccount.FormerPlace], removed: [Credential]) {
@@ -123,7 +123,8 @@ extension FileCredentialStore {
     return grant.accessToken.fingerprint == fingerprint
   }
 
-  /// Removes the credential and the files next to it. Throws `absent` if there is no credential.
+  /// Removes the credential file, its temporary file and its set-aside versions. Throws `absent` if there is no
+  /// credential file.
   private func removeFiles(at place: CredentialPlace) async throws(FileError) {
     await AtomicFile(path: place.file, files: files).discard()
     try await files.removeSetAside(of: place.file)

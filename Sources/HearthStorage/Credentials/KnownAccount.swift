@@ -30,7 +30,7 @@ package struct KnownAccount: Hashable, Sendable {
   package var subject: Subject?
   /// The fingerprint of the access token that was last seen or stored.
   package var fingerprint: Fingerprint?
-  /// The state of the clock when that grant got its times.
+  /// The state of the clock when the current grant got its times.
   package var clock: GrantClock?
   package var end: EndRecord?
   package var lockedByUser = false
@@ -39,8 +39,8 @@ package struct KnownAccount: Hashable, Sendable {
   package var barred: Fingerprint?
   /// The token of `TokenNote.rejected`.
   package var rejected: Fingerprint?
-  /// The earlier grants, so that Hearth recognizes one that reappears, for example because an old volume is mounted
-  /// over the folder with the current grant.
+  /// The current and earlier grants, so that Hearth recognizes an earlier grant that reappears, for example because an
+  /// old volume is mounted over the folder with the current one.
   package var grants = GrantHistory()
 
   package init() {}

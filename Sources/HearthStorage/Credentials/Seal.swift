@@ -28,7 +28,7 @@ struct ScryptParameters: Codable, Hashable, Sendable {
       && 128 * n * r <= 512 << 20 && (8...1024).contains(salt.count)
   }
 
-  /// Shared by all accounts, so that only one derivation, which requires 128 MiB or more, runs at a time.
+  /// The thread for derivations. All accounts share it, because one derivation usually requires 128 MiB.
   private static let worker = WorkerThread(linger: 0)
 
   /// Derives the key on a separate thread, because this takes a large fraction of a second. Returns `nil` if memory is

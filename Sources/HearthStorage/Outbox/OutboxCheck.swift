@@ -60,7 +60,7 @@ package enum OutboxCheck {
     return count == 0 ? [] : ["\(what): \(count)."]
   }
 
-  /// Checks the columns that `StoredItem` does not read.
+  /// Finds items and contents that contain a value of the wrong type.
   private static func unreadable(_ db: Database) throws -> [String] {
     try count(
       db,

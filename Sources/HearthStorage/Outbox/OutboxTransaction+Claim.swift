@@ -183,7 +183,7 @@ extension OutboxTransaction {
     return !items.isEmpty
   }
 
-  /// Claims heads for an origin, in the order in which they became ready, and the items behind them.
+  /// Claims heads for an origin, in the order of `readySince`, and the items behind them.
   private func claim(
     _ found: [StoredItem], _ kind: OutboxKinds, _ origin: Origin, _ room: inout OutboxDemand.Room,
     _ search: inout Search
@@ -287,6 +287,6 @@ extension OutboxTransaction {
 }
 
 extension StoredItem {
-  /// The time at which a head became ready to be sent, used to order new items and retries.
+  /// The time that orders heads: when the item became due or, for an item without a due time, when it was created.
   fileprivate var readySince: Int64 { dueAt == 0 ? createdAt.milliseconds : dueAt }
 }

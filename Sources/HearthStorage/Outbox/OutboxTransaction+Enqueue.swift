@@ -123,7 +123,7 @@ extension OutboxTransaction {
   }
 
   /// Returns the items that a newer one with the same `replaceKey` replaces, in order. These are all items that could
-  /// still be sent, except those whose requests may have been sent.
+  /// still be sent, except those in flight.
   private func replaceable(_ owner: Int64, _ key: Name) throws -> [StoredItem] {
     try rows(OutboxQueries.byReplaceKey, [owner, key]).filter { !claims.isBegun($0.number) }
       .sorted { $0.position < $1.position }
@@ -149,7 +149,7 @@ extension OutboxTransaction {
     where try claims.isBegun(item.number) && isOutdated(item) { claims.outdate(item.number) }
   }
 
-  /// Supersedes outdated items with this `replaceKey`. Called after the items of two owners were merged.
+  /// Supersedes outdated items with this `replaceKey`. Called after an item has moved to this owner.
   func supersedeOutdated(_ owner: Int64, _ key: Name) throws {
     try outdate(owner, key)
     for item in try replaceable(owner, key) where try isOutdated(item) && revoke(item) {

@@ -30,9 +30,9 @@ extension OutboxTransaction {
     return OutboxBinding(isDone: isDone, holdsOthers: holdsOthers)
   }
 
-  /// Moves up to `limit` items to `owner` from `former`, which has no subject or a former subject of the same user. The
-  /// items keep their positions. Claimed items stay claimed only if they are in flight. Returns false if the limit was
-  /// reached.
+  /// Moves up to `limit` items to `owner` from `former`, which has no named subject or an earlier one of the same user.
+  /// The items keep their positions. Claimed items stay claimed only if they are in flight. Returns false if the limit
+  /// was reached.
   private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
     for state in OutboxItem.State.byNumber where left > 0 {

@@ -20,7 +20,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   /// The highest epoch of any claim on an earlier connection of this process.
   private let lastEpoch = Mutex<Int64>(0)
   private let observer = CommitObserver()
-  /// What was lost with a removed database, if that has not been reported yet.
+  /// What was lost with a removed or replaced database, if that has not been reported yet.
   private let loss = Mutex<GroupCommitter.Loss?>(nil)
   private let told = Mutex<String?>(nil)
   private let tell: @Sendable (String) -> Void
