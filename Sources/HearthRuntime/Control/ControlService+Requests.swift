@@ -33,7 +33,7 @@ extension SendRequest: PlainMethod {
     let user = status.reader
     if case .reauthRequired = status.state, let user, cache == .staleIfError,
       let cached = try await service.requests.cachedAnswer(to: draft, of: user),
-      // The account may have been locked in the meantime.
+      // The session may have changed in the meantime.
       try await service.statusToAsk(draft.account).reader == user
     {
       service.metrics.staleAnswerGiven(to: draft.account)

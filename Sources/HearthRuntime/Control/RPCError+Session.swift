@@ -96,7 +96,7 @@ extension RPCError {
     RPCError(
       .storageUnavailable, account: account,
       message: "\(account) is locked, but only until Hearth restarts, because Hearth cannot save the lock "
-        + "(\(failure.detail)) and will retry.")
+        + "(\(failure.detail)). Hearth will retry.")
   }
 
   init(_ failure: UnlockFailure, _ status: SessionStatus) {

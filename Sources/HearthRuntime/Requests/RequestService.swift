@@ -47,8 +47,9 @@ package actor RequestService {
       guard let subject, owners[account] != subject else { return }
       owner = subject
     }
-    // Do not count a wipe before the account's first known user, because nothing is cached then. If a sign-out is
-    // reported again, wipe again. The store runs wipes in order, so the second call also waits for the first wipe.
+    // Do not count the wipe for the account's first known user, because no earlier user's request is in flight then. If
+    // a sign-out is reported again, wipe again. The store runs wipes in order, so the second call also waits for the
+    // first wipe.
     if owner == nil || owners[account] != nil { wipes[account, default: 0] += 1 }
     owners[account] = owner
     await store.wipe(account, keeping: owner)

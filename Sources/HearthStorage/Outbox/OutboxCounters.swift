@@ -168,8 +168,8 @@ struct OutboxCounters: Sendable {
     keptBytes += difference * bytes
   }
 
-  /// Makes an owner the current user of its account, so that the owner's items are sent. Returns whether other users'
-  /// undelivered items are now held.
+  /// Makes an owner the current user of its account, so that the owner's items are sent. Returns true if the current
+  /// user has changed and other users' undelivered items are now held.
   mutating func makeCurrent(_ owner: Int64) -> Bool {
     guard let account = owners[owner]?.account, current[account] != owner else { return false }
     if let previous = current[account] {

@@ -67,7 +67,7 @@ package actor FileRevocationStore: RevocationStore {
       }
       return try sealed.pending(id: id, with: try await key(sealed.header, isMade: false), expiresAt: expiresAt)
     } catch {
-      logger.warning("Cannot revoke the signed-out grant in \(path) now: \(error.detail).")
+      logger.warning("Cannot revoke the unused grant in \(path) now: \(error.detail).")
       return nil
     }
   }
