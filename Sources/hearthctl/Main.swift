@@ -36,7 +36,7 @@ enum Main {
       // An argument or HEARTH_ACCOUNT could not be parsed.
       end(error, line, .usage)
     } catch {
-      // ArgumentParser also throws for `--help` and `--version`. All other errors are usage errors (64).
+      // ArgumentParser also throws for `--help` and `--version`. Its other errors are usage errors (64).
       let code = Hearthctl.exitCode(for: error)
       guard code != .success else {
         print(HelpText.fitted(Hearthctl.fullMessage(for: error)))
@@ -55,7 +55,7 @@ enum Main {
     exit((status ?? ExitStatus(error)).rawValue)
   }
 
-  /// Returns the names of the existing accounts, for an error about an unknown name.
+  /// Returns a hint for an error about an unknown name: a similar name, if any, and the names of the existing accounts.
   private static func accountHint(_ name: String, _ line: ArraySlice<String>) -> String {
     let accounts = Completions.accountNames(Array(line))
     guard !accounts.isEmpty else { return "" }

@@ -4,7 +4,7 @@ import HearthCore
 enum Verbs {
   /// Parses the verb and its arguments with ArgumentParser.
   static func parse(_ line: some Sequence<String>) throws -> any ParsableCommand {
-    // Report an unknown verb here, because ArgumentParser's message would not mention it.
+    // Report an unknown verb here, because ArgumentParser's message would not name the verb.
     let (_, unknown, verbs) = read(line.filter { $0 != "help" })
     if let unknown { throw ValidationError("Unknown command \"\(unknown)\".\(verbs.suggestion(for: unknown))") }
     return try Hearthctl.parseAsRoot(arranged(Array(line)))
@@ -24,7 +24,8 @@ enum Verbs {
     return ["help"] + verbs + line.dropFirst(verbs.count + 1)
   }
 
-  /// Reads the verbs at the start of the line. `unknown` is not a verb. `further` contains the verbs that could follow.
+  /// Reads the verbs at the start of the line. `unknown` is the word after them if it should be a verb but is not one.
+  /// `further` contains the verbs that could follow.
   private static func read(
     _ line: some Sequence<String>
   ) -> (known: [String], unknown: String?, further: [String]) {

@@ -205,7 +205,7 @@ struct Daemon {
     parts.clock.stop()
   }
 
-  /// Runs the services that clients use. They start and end together.
+  /// Runs the services that clients use, and starts the server once the outbox is ready. Returns when all have ended.
   private func serve() async throws {
     try await withThrowingTaskGroup(of: Void.self) { services in
       let running: [any RunningService] = [

@@ -11,7 +11,8 @@ import Logging
 /// The entry point. Runs the daemon with the options from the command line and sets the exit status.
 @main
 enum Main {
-  /// The exit status for an invalid configuration. Restarting would not help (sysexits.h, EX_CONFIG).
+  /// The exit status for an invalid configuration or unusable sockets from systemd. Restarting would not help
+  /// (sysexits.h, EX_CONFIG).
   static let badConfiguration: Int32 = 78
   private static let passed = PassedSockets()
 

@@ -67,7 +67,7 @@ struct ConfigurationEdit {
   }
 
   /// Writes a new file beside the configuration and syncs it to disk. The owner and group are those of the
-  /// configuration.
+  /// configuration, if they can be set.
   private func write(_ bytes: [UInt8], mode: mode_t) throws(CommandFailure) -> String {
     var template = Array((place + ".XXXXXX").utf8CString)
     let descriptor = mkstemp(&template)

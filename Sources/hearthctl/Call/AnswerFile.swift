@@ -5,7 +5,7 @@ import Glibc
 struct AnswerFile {
   private enum Kind {
     case standardOutput
-    /// A regular file, as a path without symbolic links, and its permissions.
+    /// A regular file and its permissions. If the file exists, symbolic links in its path are resolved.
     case file(String, mode_t)
     /// A pipe, a terminal or another device.
     case stream
@@ -14,7 +14,8 @@ struct AnswerFile {
   private let path: String
   private let kind: Kind
 
-  /// Throws if the destination is not writable, before a request is sent whose response would be lost.
+  /// Throws if a file cannot be written at the path, before a request is sent whose response would be lost. Does not
+  /// check pipes, devices and standard output.
   init(_ path: String) throws {
     self.path = path
     kind = try Self.kind(of: path)

@@ -74,7 +74,7 @@ extension ControlClient {
   /// The timeout for calls that return data the daemon already has. A call that takes longer indicates a problem.
   static let shortTimeout: Duration = .seconds(15)
 
-  /// Returns the account's outbox counts, or `nil` if the daemon cannot read the outbox.
+  /// Returns the account's outbox counts, or `nil` if the daemon refuses, for example because it cannot read the outbox.
   mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
     try outboxStats(of: [account])[0]
   }
@@ -86,7 +86,7 @@ extension ControlClient {
 }
 
 extension CommandFailure {
-  /// The daemon stopped while this command was receiving events.
+  /// The daemon closed the connection while this command was receiving events.
   static let daemonStopped = CommandFailure(
     .noDaemon, "The daemon closed the connection. To find out why, run \"systemctl --user status hearthd\".")
 }

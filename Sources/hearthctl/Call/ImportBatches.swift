@@ -3,7 +3,7 @@ import HearthControl
 import HearthCore
 
 /// Sends lines of an export to the daemon in batches. The daemon stores a batch completely or not at all. If the daemon
-/// refuses a batch, the lines are sent again one by one, so that only invalid lines are skipped.
+/// refuses a batch because of an item, the lines are sent again one by one, so that only invalid lines are skipped.
 struct ImportBatches: ~Copyable {
   private static let most = 100
   /// The size limit of a batch in bytes. A single line may be longer.
@@ -15,7 +15,7 @@ struct ImportBatches: ~Copyable {
   private let isUnsent: Bool
   private var waiting: [(number: Int, item: JSON)] = []
   private var bytes = 0
-  /// The ids seen in a dry run. The daemon stores nothing in a dry run, so it cannot detect duplicates among the
+  /// The ids seen in a dry run. The daemon stores nothing in a dry run, so it cannot detect duplicates across
   /// batches. `keys` contains the content for each idempotency key.
   private var seen: Set<String> = []
   private var keys: [[JSON?]: [JSON?]] = [:]

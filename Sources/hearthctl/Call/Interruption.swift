@@ -12,7 +12,7 @@ enum Interruption {
     }
   }
 
-  /// Makes Ctrl-C end the program immediately, with a separate exit status.
+  /// Makes Ctrl-C end the program immediately, with exit status 130.
   static func endProgram() {
     let former = Glibc.signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
     // Keep ignoring the signal if the parent ignored it, as shells do for background jobs in scripts.

@@ -2,7 +2,7 @@ import Glibc
 import HearthCore
 
 /// The body of a request, read piece by piece. If the API needs the body again, it can be read from the start, unless
-/// it is a stream that does not fit in the buffer.
+/// it is a stream that has been read beyond the buffer.
 final class RequestBody {
   private enum Source {
     case bytes([UInt8])

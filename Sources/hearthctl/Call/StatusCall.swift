@@ -42,7 +42,8 @@ struct StatusCall: PlainCall {
       log: log ? Journal.lines(Self.logLines, of: account) ?? [] : nil, told: json)
   }
 
-  /// Returns a waiting item with an error for each account that has such items.
+  /// Returns the first waiting item with an error for each account, if its first `itemsRead` waiting items include one.
+  /// Returns nothing for JSON output.
   private func waiting(
     _ sessions: [SessionStatus], _ outboxes: [OutboxStats?], _ client: inout ControlClient
   ) throws -> [AccountName: OutboxItem] {

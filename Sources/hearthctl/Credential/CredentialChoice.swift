@@ -39,7 +39,7 @@ struct CredentialChoice: Hashable {
 
   /// Returns all accounts, and the account that the environment or the configuration chooses for this URL. If the
   /// chosen account lists the server in its `api_origins`, no other account may answer, because a program would act as
-  /// a different user while the chosen account is locked.
+  /// a different user while the chosen account is locked. Returns no accounts if the daemon cannot parse the URL.
   static func candidates(
     for url: String?, _ client: inout ControlClient
   ) throws -> (chosen: AccountName?, all: [AccountName]) {

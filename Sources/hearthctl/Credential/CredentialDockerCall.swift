@@ -1,8 +1,8 @@
 import HearthControl
 import HearthCore
 
-/// Answers docker (docker-credential-helpers). docker reads errors from stdout and recognizes some phrases. Failures
-/// are also printed to stderr, because some programs show stderr instead.
+/// Answers docker (docker-credential-helpers). docker reads errors from stdout and recognizes some phrases. All errors
+/// except missing credentials are also printed to stderr, because some programs show stderr instead.
 struct CredentialDockerCall: HelperCall {
   static let username = "oauth2accesstoken"
   /// The phrase for missing credentials. Programs then continue without credentials (docker-credential-helpers,

@@ -1,14 +1,15 @@
 import HearthControl
 import HearthCore
 
-/// Answers git (gitcredentials(7)). git reads stdout, shows stderr, and tries its next helper unless stdout contains
-/// `quit=1`.
+/// Answers git (gitcredentials(7)). git reads stdout, shows stderr, and tries its next helper unless stdout contains a
+/// credential or `quit=1`.
 struct CredentialGitCall: HelperCall {
   /// User names that git hosts document for use with any token. They do not identify a user, so they match any account.
   private static let anybody = ["oauth2", "x-access-token", "x-token-auth"]
 
   let source: CredentialChoice
-  /// The user name. If `nil`, the account's `username` is used, or else `oauth2`, which GitLab documents.
+  /// The user name if git does not request one. If `nil`, the account's `username` is used, or else `oauth2`, which
+  /// GitLab documents.
   let username: String?
   let bearer: Bool
   let operation: String

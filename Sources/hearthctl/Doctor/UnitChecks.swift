@@ -4,7 +4,7 @@ import HearthCore
 enum UnitChecks {
   private static let units = ["hearthd.socket", "hearthd.service"]
 
-  /// Returns the findings, or an empty array if the user manager does not answer.
+  /// Returns the findings, or an empty array if systemctl is missing or the user manager does not answer.
   static func findings() -> [Finding] {
     guard let systemctl = Subprogram.find("systemctl", in: Subprogram.searchPath),
       let output = try? systemctl.output(

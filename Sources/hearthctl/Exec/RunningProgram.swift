@@ -46,7 +46,7 @@ struct RunningProgram {
   }
 
   /// Waits for the program to end. Returns its exit status, or 128 plus the number of the signal that killed it. Closes
-  /// all file descriptors except `descriptors`.
+  /// all file descriptors except `descriptors`, and redirects standard input, output and error to /dev/null.
   func waitForEnd(keeping descriptors: [Int32] = []) -> Int32 {
     Descriptors.letGo(except: descriptors)
     var signals = Self.blocked

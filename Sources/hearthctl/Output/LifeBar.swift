@@ -10,7 +10,7 @@ struct LifeBar {
   /// Whether to use Unicode block characters, which can show eighths of a cell, instead of ASCII.
   let hasBlocks: Bool
 
-  /// Creates the bar for a token. Returns `nil` if the token's lifetime is unknown.
+  /// Creates the bar for a token. Returns `nil` if the token's lifetime or expiry is unknown.
   init?(_ token: SessionStatus.TokenLife, at now: Timestamp, width: Int, hasBlocks: Bool) {
     guard let lifetime = token.lifetime, lifetime > .zero, let remaining = token.remaining(at: now) else { return nil }
     func share(_ left: Duration) -> Double { min(max(left / lifetime, 0), 1) }

@@ -41,7 +41,7 @@ struct Output {
     if isJSON { self.json(json) } else { line(try text()) }
   }
 
-  /// Prints bytes from an external source. On a terminal, they are sanitized.
+  /// Prints bytes from an external source. On a terminal, sanitizes them or, if they are not UTF-8, prints only a note.
   func content(_ bytes: [UInt8]) {
     guard Self.isTerminal else { return Self.write(bytes, to: STDOUT_FILENO) }
     guard let text = String(validating: bytes, as: UTF8.self) else {

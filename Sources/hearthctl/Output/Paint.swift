@@ -1,7 +1,7 @@
 import Glibc
 import HearthCore
 
-/// Adds colours to text for a terminal. Without a terminal or with NO_COLOR, the text is not changed.
+/// Sanitizes text and, if `isColoured` is set, adds colours for a terminal.
 struct Paint {
   enum Colour: String {
     case green = "32"
@@ -21,6 +21,7 @@ struct Paint {
 
   let isColoured: Bool
 
+  /// Uses colours if standard output is a terminal that supports them and NO_COLOR is not set.
   static var standard: Paint {
     Paint(isColoured: Output.isTerminal && variable("NO_COLOR") == nil && variable("TERM") != "dumb")
   }

@@ -5,7 +5,7 @@ import HearthCore
 struct StatusLook {
   /// The sessions and their outbox counts. The counts are `nil` if the daemon could not read the outbox.
   let sessions: [(session: SessionStatus, outbox: OutboxStats?)]
-  /// A waiting item with an error for each account that has such items.
+  /// A waiting item with an error for each account for which one was found.
   var waiting: [AccountName: OutboxItem] = [:]
   /// Problems in the daemon's environment, such as an invalid configuration.
   let warnings: [String]
@@ -26,7 +26,7 @@ struct StatusLook {
     return (warnings + items).first
   }
 
-  /// The daemon's JSON with each session's outbox and the warnings added.
+  /// The daemon's JSON with each session's outbox, the warnings and the journal lines added.
   var json: JSON {
     var whole = told.object ?? [:]
     if let list = whole["sessions"]?.array {
@@ -67,7 +67,7 @@ struct StatusLook {
     return blocks.joined(separator: "\n\n")
   }
 
-  /// The number of accounts in each state, or `nil` for a single account.
+  /// The number of accounts in each state, or `nil` if there are fewer than two accounts.
   private var summary: String? {
     guard sessions.count > 1 else { return nil }
     let words = sessions.map(\.session.words)

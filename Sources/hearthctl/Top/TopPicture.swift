@@ -90,7 +90,7 @@ struct TopPicture {
 
   private var widths: (name: Int, state: Int, left: Int) { isNarrow ? (11, 15, 11) : (17, 22, 15) }
 
-  /// Returns the account's name, state and life bar in a line as wide as the terminal.
+  /// Returns a line with the account's name and state, followed by `command` or else by the life bar and the time left.
   private func life(of session: SessionStatus, isChosen: Bool, command: String?) -> String {
     let width = columns - 3 - widths.name - widths.state - widths.left
     let name = cutting("\(session.account)", to: widths.name - 1).padded(to: widths.name)
@@ -107,7 +107,8 @@ struct TopPicture {
     return start + bar.padded(to: max(width, 0) + 1) + cutting(left, to: widths.left)
   }
 
-  /// Returns a line of counts with their history. Narrow terminals show only the most important counts.
+  /// Returns a line of counts with their history. On a narrow terminal, omits the history and the counts that do not
+  /// fit.
   private func figures(of account: TopAccount) -> String {
     var figures = [
       ("refreshed", account.refreshes, account.refreshes.sum), ("failed", account.failures, account.failures.sum),

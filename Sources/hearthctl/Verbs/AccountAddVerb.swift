@@ -78,7 +78,8 @@ struct AccountAddVerb: ParsableCommand {
     try report(account, file, kept, secret, setting.isServed, trial)
   }
 
-  /// Returns the account's name. If the user typed an email address, adds its provider to `keys`.
+  /// Returns the account's name. If the user typed an email address and chose no provider, adds the address's provider
+  /// to `keys`.
   private mutating func named(_ program: DaemonProgram) throws -> AccountName {
     guard account.contains("@") else {
       guard let account = AccountName(account), name == nil else {
@@ -131,7 +132,8 @@ struct AccountAddVerb: ParsableCommand {
   }
 
   /// Contacts the provider. Adjusts the final slash of the issuer if the provider spells it differently. Throws if the
-  /// account cannot work. If the provider does not answer, asks on a terminal whether to add the account anyway.
+  /// account cannot work. If the provider does not answer, asks on a terminal whether to add the account anyway, and
+  /// otherwise throws.
   private func tryProvider(of account: AccountName, _ table: inout TOMLTable, _ file: AccountFile) throws -> Trial {
     do {
       let endpoints = try file.trying(account, in: table) { try file.program.discover(account, in: $0) }

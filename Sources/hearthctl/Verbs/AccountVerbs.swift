@@ -22,7 +22,7 @@ struct AccountOptions: ParsableArguments {
 /// The configuration file to edit, and whether the running daemon uses it.
 struct AccountSetting {
   let file: AccountFile
-  /// Whether the running daemon uses this file, or `nil` if no daemon is running.
+  /// Whether the running daemon uses this file or has no configuration, or `nil` if no daemon is running.
   let isServed: Bool?
 
   init(_ options: AccountOptions, _ daemonOptions: DaemonOptions) throws {

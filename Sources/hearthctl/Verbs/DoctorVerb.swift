@@ -113,8 +113,8 @@ extension DoctorVerb {
   /// The default timeout for all network checks of an account.
   private static let diagnosisTimeout: Duration = .seconds(120)
 
-  /// Returns the daemon's checks of the connections to the provider and the APIs. Returns an empty array if the daemon
-  /// refuses the call, for example because its version lacks these checks.
+  /// Returns the daemon's checks of the account, such as those of the connections to its provider and APIs. Returns an
+  /// empty array if the daemon refuses the call, for example because its version lacks these checks.
   private func diagnose(
     _ account: AccountName, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> [Finding] {

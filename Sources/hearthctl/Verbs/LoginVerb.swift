@@ -64,7 +64,7 @@ struct LoginVerb: ParsableCommand {
     guard status == .done else { throw CommandFailure(status, nil) }
   }
 
-  /// Returns a sentence that names the account and the signed-in user.
+  /// Returns the session's message. If the user is signed in, the message names the account and, if known, the user.
   private static func sentence(_ session: SessionStatus, _ user: String?) -> String {
     let signedIn = "Signed in"
     guard session.state == .authenticated, session.message.hasPrefix(signedIn) else { return session.message }
@@ -72,8 +72,8 @@ struct LoginVerb: ParsableCommand {
     return "\(signedIn) to \(session.account)\(user)\(session.message.dropFirst(signedIn.count))"
   }
 
-  /// Returns the user's name from the tokens. If the tokens contain no name, returns the subject, which is an opaque ID
-  /// at many providers.
+  /// Returns the user's name from the tokens. If there is no usable token or no name in it, returns the subject, which
+  /// is an opaque ID at many providers.
   private func user(of session: SessionStatus, _ daemon: inout ControlClient) -> String? {
     guard session.state == .authenticated, session.token.map({ $0.health(at: .now) != .expired }) == true,
       let given = try? daemon.call(GetToken(session.account, minValidity: .zero, wantsNames: true)).value,

@@ -54,7 +54,8 @@ struct OutboxFlushVerb: ParsableCommand {
     }
   }
 
-  /// Returns a phrase for each paused outbox, with the reason. The command does not wait for items in paused outboxes.
+  /// Returns a phrase with the reason for each paused outbox that has items to send. The command does not wait for these
+  /// items.
   private func paused(_ chosen: AccountName?, _ daemon: inout ControlClient) throws -> [String] {
     var reasons: [String] = []
     for account in try chosen.map({ [$0] }) ?? daemon.call(ListSessions()).value.sessions.map(\.account) {

@@ -150,7 +150,7 @@ struct ProtectVerb: ParsableCommand {
     }
   }
 
-  /// Waits until the daemon has rewritten the credential with the new protection.
+  /// Waits until the daemon has rewritten the credential with the new protection. Throws after 15 seconds.
   private func awaitSeal(of account: AccountName, _ daemon: inout ControlClient) throws {
     _ = try daemon.call(RehydrateSessions(account))
     let deadline = Timestamp.now + .seconds(15)

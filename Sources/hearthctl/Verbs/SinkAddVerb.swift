@@ -112,7 +112,7 @@ struct SinkAddVerb: ParsableCommand {
     }
   }
 
-  /// Returns the reason why the file does not exist yet.
+  /// Returns the reason why the file contains no token yet, or `nil` if no daemon is running.
   private func reason(_ account: AccountName) throws -> String? {
     guard var daemon = try daemonOptions.connectIfRunning() else { return nil }
     let session = try daemon.call(GetSession(account)).value

@@ -14,7 +14,7 @@ struct SinkVerb: ParsableCommand {
     path.hasPrefix("~/") || path.hasPrefix("%t/") ? path : EnvironmentPaths.absolute(path)
   }
 
-  /// Returns the actual path, as far as this process can determine it.
+  /// Returns the path with `~` and `%t` expanded from this process's environment, which may differ from the daemon's.
   static func place(_ path: String) -> String {
     for (sign, name) in [("~", "HOME"), ("%t", "XDG_RUNTIME_DIR")] where path.hasPrefix(sign + "/") {
       return (variable(name) ?? "") + path.dropFirst(sign.count)
@@ -27,8 +27,8 @@ struct SinkVerb: ParsableCommand {
     return lstat(path, &status) == 0
   }
 
-  /// Returns whether the file contains a token of the account. A file that is written in place may exist without a
-  /// token.
+  /// Returns whether the file contains a token of the account: whether it is not empty or, for a netrc file, whether it
+  /// contains the account's mark.
   static func holdsToken(_ path: String, format: String?, of account: String) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_size > 0 else { return false }

@@ -7,8 +7,8 @@ struct WhichVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "which", abstract: "Show which account is used by default, and why.",
     discussion: """
-      Hearth uses the first of these that applies: HEARTH_ACCOUNT; the longest [[use]] rule of the configuration that \
-      matches the current directory and the URL; default_account; the only account.
+      Hearth uses the first of these that applies: HEARTH_ACCOUNT; the [[use]] rule that matches the current directory \
+      and the URL (the one with the longest url, then the longest directory); default_account; the only account.
 
       For example:
 

@@ -8,7 +8,7 @@ import TOMLKit
 extension Configuration {
   enum Section: String, ConfigurationKey { case accounts, refresh, outbox, log }
 
-  /// The top-level keys that are not tables.
+  /// The top-level keys that are neither sections nor account rules.
   enum DaemonKey: String, ConfigurationKey { case oidcAgentSocket = "oidc_agent_socket" }
 
   enum LogKey: String, ConfigurationKey { case level }

@@ -13,7 +13,7 @@ struct Configuration: Hashable, Sendable {
   var refresh = RefreshSettings()
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info
-  /// Whether the file contains `oidc_agent_socket`. Earlier versions used this key to serve oidc-agent's clients. It
+  /// Whether the file sets `oidc_agent_socket` to true. Earlier versions used this key to serve oidc-agent's clients. It
   /// has no effect now, so Hearth logs a warning.
   var oidcAgentSocket = false
 

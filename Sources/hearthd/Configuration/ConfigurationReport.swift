@@ -4,8 +4,8 @@ import HearthLinux
 import HearthOAuth
 import HearthStorage
 
-/// Creates JSON reports for `hearthctl account`, which does not parse the configuration itself. The reports contain no
-/// secrets, except the secret of a newly registered client.
+/// Creates JSON reports for hearthctl, which does not parse the configuration itself. The reports contain no secrets,
+/// except the secret of a newly registered client.
 enum ConfigurationReport {
   /// Reports the accounts and sinks in the configuration. `path` is `nil` if there is no file.
   static func accounts(of configuration: Configuration, path: String?) -> JSON {

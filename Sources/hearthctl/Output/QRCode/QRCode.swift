@@ -75,7 +75,7 @@ struct QRVersion: Equatable {
   /// The maximum length of the text, in bytes.
   var capacity: Int { (dataCount * 8 - 4 - countBits) / 8 }
 
-  /// Returns the padded text, split into blocks that are interleaved with their error correction (7.4 to 7.6).
+  /// Returns the padded text in interleaved blocks, followed by their interleaved error correction (7.4 to 7.6).
   func codewords(for bytes: [UInt8]) -> [UInt8] {
     var bits: [Bool] = []
     func append(_ value: Int, _ count: Int) {

@@ -2,7 +2,7 @@
 struct QRGrid {
   let size: Int
   private var dark: [Bool]
-  /// Whether each module belongs to a pattern or to the format, which must not be masked.
+  /// Whether each module belongs to a pattern, the format or the version, which must not be masked.
   private var isFixed: [Bool]
 
   /// Creates a grid with all patterns, but without data (6.3, 7.9 and 7.10).
