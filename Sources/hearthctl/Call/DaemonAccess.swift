@@ -74,7 +74,8 @@ extension ControlClient {
   /// The timeout for calls that return data the daemon already has. A call that takes longer indicates a problem.
   static let shortTimeout: Duration = .seconds(15)
 
-  /// Returns the account's outbox counts, or `nil` if the daemon refuses, for example because it cannot read the outbox.
+  /// Returns the account's outbox counts, or `nil` if the daemon refuses the call, for example because it cannot read
+  /// the outbox.
   mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
     try outboxStats(of: [account])[0]
   }

@@ -52,8 +52,8 @@ struct AccountOption: ParsableArguments {
 enum DefaultAccount {
   static let variableName = "HEARTH_ACCOUNT"
 
-  /// Returns `named` or else the account that the environment, the configuration or the lack of others selects. `url` is
-  /// the token's destination, if known.
+  /// Returns `named` or else the account that the environment or the configuration selects, or the only account. `url`
+  /// is the token's destination, if known. Throws if several accounts remain or there are none.
   static func name(_ named: String?, for url: String?, _ daemon: inout ControlClient) throws -> AccountName {
     if let named = named ?? variable(variableName) { return try AccountName(asked: named) }
     let choice = try choice(for: url, &daemon).value

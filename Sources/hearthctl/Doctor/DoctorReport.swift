@@ -36,8 +36,8 @@ struct DoctorReport {
     var accounts: [AccountName]
   }
 
-  /// The problems and then the warnings. Those that affect several accounts are listed once. If a provider is unreachable, the resulting
-  /// problems of its sessions are omitted.
+  /// The problems and then the warnings. One that affects several accounts is listed once. If a provider is
+  /// unreachable, the resulting problems of its sessions are omitted.
   private var causes: [Cause] {
     let cutOff = Set(findings.filter { $0.isAboutProvider && $0.verdict != .good }.compactMap(\.account))
     var causes: [Cause] = []

@@ -27,7 +27,7 @@ struct OutboxExportVerb: ParsableCommand {
   var lane: String?
 
   @Option(
-    help: ArgumentHelp("New file, readable only by you (default: standard output).", valueName: "file"),
+    help: ArgumentHelp("File to write, readable only by you (default: standard output).", valueName: "file"),
     completion: .file())
   var output: String?
 

@@ -54,8 +54,7 @@ struct OutboxFlushVerb: ParsableCommand {
     }
   }
 
-  /// Returns a phrase with the reason for each paused outbox that has items to send. The command does not wait for these
-  /// items.
+  /// Returns a phrase with the reason for each paused outbox with items to send. The command does not wait for them.
   private func paused(_ chosen: AccountName?, _ daemon: inout ControlClient) throws -> [String] {
     var reasons: [String] = []
     for account in try chosen.map({ [$0] }) ?? daemon.call(ListSessions()).value.sessions.map(\.account) {

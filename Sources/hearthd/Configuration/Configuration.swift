@@ -13,8 +13,8 @@ struct Configuration: Hashable, Sendable {
   var refresh = RefreshSettings()
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info
-  /// Whether the file sets `oidc_agent_socket` to true. Earlier versions used this key to serve oidc-agent's clients. It
-  /// has no effect now, so Hearth logs a warning.
+  /// Whether the file sets `oidc_agent_socket` to true. Earlier versions used this key to serve oidc-agent's clients.
+  /// It has no effect now, so Hearth logs a warning.
   var oidcAgentSocket = false
 
   /// Returns the output of `--check-config`. `path` is `nil` if there is no file.
