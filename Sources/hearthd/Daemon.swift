@@ -261,8 +261,8 @@ struct Daemon {
       // within seconds.
       await parts.clock.sleep(until: parts.clock.now() + .seconds(3))
     }
-    // The kernel's notifications have ended, so continue without them. Failed attempts are then retried only after the
-    // usual delay.
+    // The kernel's notifications have ended or are unavailable, so continue without them. Failed attempts are then
+    // retried only after the usual delay.
     try? await gracefulShutdown()
   }
 

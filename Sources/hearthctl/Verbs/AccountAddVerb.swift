@@ -86,8 +86,8 @@ struct AccountAddVerb: ParsableCommand {
         throw ValidationError(
           name != nil
             ? "--name requires an email address, but \"\(account)\" is already the account's name."
-            : "\"\(account)\" is not a valid account name: a name has up to 64 letters, digits, _ and -, and begins with "
-              + "a letter or digit.")
+            : "\"\(account)\" is not a valid account name: a name has up to 64 letters, digits, _ and -, and begins "
+              + "with a letter or digit.")
       }
       return account
     }
