@@ -53,7 +53,7 @@ enum DefaultAccount {
   static let variableName = "HEARTH_ACCOUNT"
 
   /// Returns `named` or else the account that the environment or the configuration selects, or the only account. `url`
-  /// is the token's destination, if known. Throws if several accounts remain or there are none.
+  /// is the token's destination, if known. Throws a usage error if there is no such account.
   static func name(_ named: String?, for url: String?, _ daemon: inout ControlClient) throws -> AccountName {
     if let named = named ?? variable(variableName) { return try AccountName(asked: named) }
     let choice = try choice(for: url, &daemon).value

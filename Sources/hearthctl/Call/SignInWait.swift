@@ -12,7 +12,8 @@ struct SignInWait {
   let account: AccountName
   let opensBrowser: Bool
 
-  /// Waits for the sign-in to finish. Cancels the sign-in and throws after `limit` or Ctrl-C.
+  /// Waits for the sign-in to finish. After `limit` or Ctrl-C, cancels the sign-in and throws, unless it has already
+  /// succeeded.
   func run(_ daemon: inout ControlClient, within limit: Duration?) throws -> Reply<SessionStatus> {
     // Turn off the kernel's line editing first. Otherwise, the kernel would truncate a long URL that the user pastes
     // before this program asks for it.

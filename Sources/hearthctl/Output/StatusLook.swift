@@ -5,7 +5,7 @@ import HearthCore
 struct StatusLook {
   /// The sessions and their outbox counts. The counts are `nil` if the daemon could not read the outbox.
   let sessions: [(session: SessionStatus, outbox: OutboxStats?)]
-  /// A waiting item with an error for each account for which one was found.
+  /// The waiting items with an error that were found, at most one for each account.
   var waiting: [AccountName: OutboxItem] = [:]
   /// Problems in the daemon's environment, such as an invalid configuration.
   let warnings: [String]
