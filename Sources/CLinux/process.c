@@ -16,7 +16,7 @@
 // when it starts and aborts if that fails, so this constructor has the highest priority available to programs.
 __attribute__((constructor(101))) static void require_proc(void) {
   if (access("/proc/self/cmdline", F_OK) == 0) return;
-  fprintf(stderr, "%s needs /proc, which is not mounted here: mount it, with \"mount -t proc proc /proc\".\n",
+  fprintf(stderr, "%s needs /proc, which is not mounted. Run \"mount -t proc proc /proc\" as root.\n",
           program_invocation_short_name);
   _exit(1);
 }

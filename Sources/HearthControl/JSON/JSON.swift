@@ -96,7 +96,7 @@ package struct JSONObject: Hashable, Sendable {
 
   package private(set) var members: [Member]
 
-  /// Creates an object. The keys must be unique.
+  /// Creates an object. If a key occurs more than once, the subscript uses the first member with that key.
   package init(_ members: [Member] = []) { self.members = members }
 
   package var isEmpty: Bool { members.isEmpty }

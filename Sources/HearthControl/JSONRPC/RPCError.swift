@@ -27,7 +27,7 @@ package struct RPCError: Error, Hashable, Sendable {
 
   package typealias Kind = Failure.Kind
 
-  /// The time after which to call again if the provider did not say when to retry.
+  /// The time after which to call again after `refreshUnavailable` if no better time is known.
   private static let usualRetry: Duration = .seconds(5)
 
   package init(_ failure: Failure) {

@@ -19,7 +19,8 @@ extension ExportPage: TimelessWireValue {
 }
 
 /// Imports exported items. An item still belongs to its original user and is held while a different user is signed in.
-/// Skips items that already exist: those with a known id, or with a known idempotency key and the same content.
+/// Skips an item if the outbox already contains it (the same id, or the same idempotency key and content) or contains a
+/// later item with the same `replaceKey`.
 package struct ImportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ImportReceipt>(
     "outbox.import", "Queue exported items atomically.", errors: Enqueue.errors)
@@ -89,8 +90,8 @@ extension ExportedItem: TimelessWireValue {
 }
 
 extension String {
-  /// Whether the text contains no control characters other than tabs and line breaks. Other control characters need up
-  /// to six bytes each in JSON, so a body that contains any is sent as Base64.
+  /// Whether the text contains no characters below U+0020 other than tabs and line breaks. The others need up to six
+  /// bytes each in JSON, so a body that contains any is sent as Base64.
   var isPlain: Bool {
     utf8.allSatisfy { $0 >= 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
   }

@@ -18,8 +18,8 @@ package struct EnqueueReceipt: TimelessWireValue {
 
   package let id: String
   package let state: OutboxItem.State
-  /// Whether the item already existed: the same content with the same idempotency key or, in an import, the same id. If
-  /// so, `id` refers to the existing item.
+  /// Whether the item was not added, because the outbox already contains the same content with the same idempotency key
+  /// or, in an import, the same id or a later item with the same `replaceKey`. If so, `id` refers to the existing item.
   package let isDuplicate: Bool
 
   package init(id: String, state: OutboxItem.State, isDuplicate: Bool) {

@@ -73,8 +73,8 @@ package struct RequestAnswer: TimelessWireValue {
 }
 
 extension String {
-  /// Whether the text contains no control characters other than white space. Other control characters need up to six
-  /// bytes each in JSON, so text that contains any is sent as Base64.
+  /// Whether the text contains no ASCII control characters other than white space. Other control characters need up to
+  /// six bytes each in JSON, so text that contains any is sent as Base64.
   fileprivate var isPlainText: Bool {
     utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }
   }

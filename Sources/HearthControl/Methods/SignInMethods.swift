@@ -126,8 +126,8 @@ package struct CancelSignIn: TextMethod {
   package init(_ text: String) { self.text = text }
 }
 
-/// Completes a sign-in whose browser runs on another machine. The user copies the URL that the provider redirected the
-/// browser to.
+/// Completes a sign-in whose browser cannot reach Hearth, for example because it runs on another machine. The user
+/// copies the URL that the provider redirected the browser to.
 package struct CompleteSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<Empty>(
     "session.completeSignIn", "Continue a sign-in with the address that the browser was redirected to.",

@@ -7,9 +7,10 @@ package struct ConnectionID: Hashable, Sendable {
 
 /// Implements the protocol's methods for all connections. The server implements the wire format.
 package protocol ControlHandler: Sendable {
-  /// Handles a call. Calls on one connection run concurrently. They continue if the client disconnects, and are
-  /// cancelled if the daemon stops or drops a client that does not read its responses. If the call is a notification
-  /// (`request.id` is `nil`), its result is discarded, but the response's `start` is still called.
+  /// Handles a call. Calls on one connection run concurrently. They continue if the client disconnects. They are
+  /// cancelled if the daemon stops, or if it disconnects the client because all clients together leave too many
+  /// responses unread. If the call is a notification (`request.id` is `nil`), its result is discarded, but the
+  /// response's `start` is still called.
   func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse
 
   /// Returns the result if it is available immediately, or `nil` if the call must be passed to `handle`. Must not
@@ -20,8 +21,8 @@ package protocol ControlHandler: Sendable {
   /// disconnects before the call starts.
   func isReadOnly(_ request: Request) -> Bool
 
-  /// Called when the server refuses a call without passing it to `handle`. `request` is `nil` if it could not be
-  /// parsed. Must not block.
+  /// Called when the server itself sends an error: it refuses a call or a connection, or ends a running call during a
+  /// shutdown. `request` is `nil` if there is no call or it is invalid. Must not block.
   func refused(_ request: Request?, _ error: RPCError)
 
   /// Called once per connection, before its first call. Must not block.

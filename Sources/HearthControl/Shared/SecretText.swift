@@ -21,8 +21,8 @@ package enum SecretText {
     package let reason: String
   }
 
-  /// Returns the secret without a byte order mark or trailing newlines. If the text is JSON, returns the only secret of
-  /// this kind in it.
+  /// Returns the secret without a byte order mark or trailing newlines. If the text is a JSON object or array, returns
+  /// the only secret of this kind in it.
   package static func secret(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> Secret {
     guard !ByteOrderMark.saysUTF16(bytes) else { throw Refusal(reason: "is UTF-16 text and must be saved as UTF-8") }
     let bytes = ByteOrderMark.removed(from: bytes)
@@ -61,7 +61,7 @@ package enum SecretText {
 
   private static func secret(_ kind: Kind, in json: JSON) throws(Refusal) -> String {
     let found = Set(members(of: json).filter { kind.names.contains($0.name) }.map(\.text))
-    // Otherwise, look in `credentials`, where Keycloak's adapters store the client secret.
+    // If no name matches, look in `credentials`, where Keycloak's adapters store the client secret.
     let other = kind == .clientSecret ? json["credentials"]?["secret"]?.string : nil
     let all = found.isEmpty ? [other].compactMap(\.self) : Array(found)
     guard all.count <= 1 else {

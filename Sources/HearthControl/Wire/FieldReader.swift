@@ -4,7 +4,7 @@ import HearthCore
 struct FieldReader {
   /// The kinds of errors, from most to least important.
   enum Rank: Int {
-    /// A member is missing or has the wrong type.
+    /// A member is missing, or its value has the wrong type or is out of range.
     case form
     /// A member is not known.
     case unknown

@@ -85,8 +85,8 @@ extension Field {
     }
   }
 
-  /// Returns a field for a member that is always written. If the member is missing when an object is read, the field's
-  /// value is `fallback`.
+  /// Returns a field for a member that is always written. If the member is missing or null when an object is read, the
+  /// field's value is `fallback`.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, default fallback: Value
   ) -> Field where Value: Sendable {

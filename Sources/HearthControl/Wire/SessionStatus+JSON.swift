@@ -48,7 +48,7 @@ extension SessionStatus: WireValue {
 }
 
 extension WireType<String> {
-  /// The name of a session's state. Unknown names are refused later, when the status is created.
+  /// The name of a session's state. Accepts unknown names, which `SessionStatus` refuses when it is created.
   static var stateName: WireType {
     WireType("must be a string", .choice(among: SessionState.names), read: \.string, write: JSON.string)
   }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import HearthThreads
 
-/// Runs short-lived programs from `$PATH`, with default signal handling and without this process's descriptors.
+/// Runs programs from `$PATH`, with default signal handling and without this process's descriptors.
 enum ChildProgram {
   /// Starts a program with standard input, output and error on `/dev/null`, and returns without waiting for it. Returns
   /// false and sets errno if the program cannot be started.

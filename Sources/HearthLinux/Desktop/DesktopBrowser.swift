@@ -2,7 +2,7 @@ import Glibc
 import HearthControl
 package import HearthCore
 
-/// Opens pages with the first command in `$BROWSER` that runs, or with xdg-open.
+/// Opens pages with the first command in `$BROWSER` that runs, or with xdg-open if `$BROWSER` contains no command.
 ///
 /// Under systemd, the browser runs in a separate unit, because the daemon's unit is too restricted for a browser. The
 /// user manager also knows the display of a graphical session that started after the daemon.

@@ -232,7 +232,8 @@ final class Inotify: Sendable {
     var isTime = false
   }
 
-  /// Waits for changes, but only until `due` if some files are unwatched. Returns `nil` when the thread must end.
+  /// Waits for changes, but only until `due` if some files are unwatched or no pipe can wake the thread. Returns `nil`
+  /// when the thread must end.
   private static func waitForChanges(_ descriptors: Descriptors, until due: ContinuousClock.Instant) -> Changes? {
     let inotify = descriptors.inotify.load(ordering: .relaxed)
     var polled = [

@@ -19,8 +19,8 @@ enum SinkFolder {
 
   /// Throws unless only this user and root can replace the file or a folder on the path to it. Otherwise, another user
   /// could plant a token of their own. Each component of the path, including links, must belong to this user or to
-  /// root, and nobody else may have write access. Parent folders with the sticky bit are exempt from the write check,
-  /// because the sticky bit protects other users' files.
+  /// root, and nobody else may have write access to the file's folder. The folders above it may be writable by others
+  /// if the sticky bit protects their entries, and by this user's own group in any case.
   static func requireTrust(of path: String) throws(SinkFailure) {
     var left = Array(path.split(separator: "/").dropLast().reversed())
     var folder = ""

@@ -9,7 +9,7 @@ package enum DaemonLog {
     LoggingSystem.bootstrap { _ in BoundedLogHandler(threshold: threshold, bound: .shared) { write($0) } }
   }
 
-  /// Reports dropped records that have not been reported yet. Must be called before the process exits.
+  /// Logs the numbers of dropped records that have not been logged yet. Must be called before the process exits.
   package static func finish() {
     LogBound.shared.flush { write($0.record) }
   }

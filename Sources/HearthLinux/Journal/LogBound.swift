@@ -52,8 +52,8 @@ package final class LogBound: Sendable {
   private let elapsed: @Sendable () -> Duration
   private let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
-  /// `elapsed` returns the time since a fixed point on a clock that is never adjusted. `schedule` runs a closure after
-  /// a delay.
+  /// `elapsed` returns the time since a fixed point on a clock that cannot be set. `schedule` runs a closure after a
+  /// delay.
   init(
     elapsed: @escaping @Sendable () -> Duration = { .nanoseconds(ClockReading.nanoseconds(CLOCK_BOOTTIME)) },
     schedule: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = LogBound.onQueue
@@ -68,7 +68,8 @@ package final class LogBound: Sendable {
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: body)
   }
 
-  /// Returns whether to write the record. If not, `report` later receives the number of dropped records.
+  /// Returns whether to write the record. The first dropped record schedules a report, which calls `report` once for
+  /// each source with dropped records.
   func admits(_ record: LogRecord, report: @escaping @Sendable (LeftOut) -> Void) -> Bool {
     guard record.level > .debug else { return true }
     let source = Source(event: record["HEARTH_EVENT"] ?? "", account: record["HEARTH_ACCOUNT"] ?? "")
@@ -90,7 +91,7 @@ package final class LogBound: Sendable {
     return isAdmitted
   }
 
-  /// Reports the records dropped since the last report.
+  /// Reports the number of records that each source has dropped since the last report.
   func flush(_ report: (LeftOut) -> Void) {
     let now = elapsed()
     let leftOut = state.withLock { state in

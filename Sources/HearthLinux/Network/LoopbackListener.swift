@@ -42,7 +42,7 @@ package struct LoopbackListener: RedirectListener {
   private func open(_ address: RedirectAddress, _ port: Int, attempts: Int = 8) async throws -> LoopbackRedirect {
     let redirect = LoopbackRedirect()
     do {
-      // The address registered with the provider comes first. The other one is for browsers that prefer the other IP
+      // The redirect address comes first. The other one is for browsers that resolve "localhost" to the other IP
       // version.
       let hosts = address.host == "[::1]" ? ["::1", "127.0.0.1"] : ["127.0.0.1", "::1"]
       let first = try await listen(on: hosts[0], port, redirect)

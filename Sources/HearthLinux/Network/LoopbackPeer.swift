@@ -64,8 +64,9 @@ struct LoopbackPeer: Sendable {
     return nil
   }
 
-  /// Returns the spellings of an address in these tables: 32-bit words in host byte order, followed by the port. An
-  /// IPv4 address has two spellings, because an IPv6 socket can be connected to it (RFC 4291, section 2.5.5.2).
+  /// Returns the spellings of an address in /proc/net/tcp and tcp6: 32-bit words in host byte order, followed by the
+  /// port. An IPv4 address has two spellings, because an IPv6 socket can be connected to it (RFC 4291, section
+  /// 2.5.5.2).
   private static func names(_ address: SocketAddress) -> [String] {
     guard let text = address.ipAddress?.trimmingPrefix("::ffff:"),
       let port = address.port.map({ hexadecimal(UInt32($0), digits: 4) })

@@ -1,7 +1,7 @@
 /// The known links, addresses and routes of this machine, used to distinguish changes from repeated messages.
 ///
 /// Three changes are worth a hint: a new default route, a new global address, and a link that is running again and has
-/// such a route or address. Removals, renewals and changes to container links are not worth a hint.
+/// such a route or address. Removals, renewals and the addresses of container links are not worth a hint.
 struct NetworkState: Sendable {
   private struct Link {
     var isRunning: Bool
@@ -44,7 +44,7 @@ struct NetworkState: Sendable {
     }
   }
 
-  /// Called after messages were lost. Everything reported from now on counts as new.
+  /// Called after messages were lost. Addresses and routes reported from now on count as new.
   mutating func reset() { self = NetworkState() }
 
   private func leadsOut(_ interface: UInt32) -> Bool {

@@ -1,6 +1,6 @@
 @preconcurrency import Dispatch
 
-/// Reports when the network may be back, without depending on another system service. `NetworkState` decides which
+/// Reports when the network may be back, without depending on a system service. `NetworkState` decides which
 /// changes are worth a hint.
 package enum NetworkWatch {
   /// Returns a stream of hints. Hints that arrive while nobody is waiting are merged into one. The stream finishes

@@ -25,7 +25,7 @@ enum RouteMessage: Hashable, Sendable {
     let family: UInt8
     let table: UInt32
     let priority: UInt32
-    /// The gateway's address, or the gateways of all hops if the route has several (RTA_MULTIPATH).
+    /// The gateway's address, or all next hops if the route has several (RTA_MULTIPATH). Empty without a gateway.
     let gateway: [UInt8]
 
     /// Returns whether one of the routes would replace the other.

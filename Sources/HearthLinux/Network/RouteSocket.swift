@@ -21,8 +21,8 @@ final class RouteSocket: @unchecked Sendable {
 
   deinit { close(descriptor) }
 
-  /// Reads all pending messages without blocking. Returns whether they are worth a hint, or `nil` if no more messages
-  /// will arrive.
+  /// Reads all pending messages without blocking. Returns whether they are worth a hint, or `nil` if the socket has
+  /// failed.
   func drain() -> Bool? {
     var isWorthHint = false
     while true {

@@ -3,7 +3,7 @@ import CLinux
 /// Checks for resources that the Swift libraries need. If the libraries cannot create a thread, they crash or hang
 /// instead of reporting an error. CLinux checks for `/proc` before Swift starts.
 package enum Surroundings {
-  /// An upper bound on the number of threads in the process.
+  /// The number of threads that the process must be able to create.
   static let threads = 16
 
   /// A human-readable sentence about what is missing.

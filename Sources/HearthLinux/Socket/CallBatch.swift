@@ -1,6 +1,6 @@
 /// The calls of one JSON-RPC batch, which are answered together. Used only on the event loop.
 final class CallBatch: @unchecked Sendable {
-  /// The responses, without their line breaks.
+  /// The responses without their line breaks, or `nil` for calls that have no response yet or never get one.
   var responses: [[UInt8]?]
   var unfinished: Int
   var starts: [@Sendable () -> Void] = []

@@ -8,7 +8,8 @@ package struct ListeningSocket: Sendable {
   package let path: String?
   /// Whether the service manager created the socket. If so, Hearth does not remove the socket's file.
   package let isPassed: Bool
-  /// The inode of the socket's file, or `nil` if the file was already removed or replaced when the socket was passed.
+  /// The inode of the socket's file, or `nil` if a passed socket has no path or its file was already removed or
+  /// replaced when the socket was passed.
   private let inode: Inode?
 
   private struct Inode: Equatable, Sendable {
@@ -63,7 +64,7 @@ package struct ListeningSocket: Sendable {
     return path.isEmpty ? nil : path
   }
 
-  /// Creates the socket with mode 0600, and its folder with mode 0700 if the folder is missing.
+  /// Creates the socket with mode 0600, and missing folders on its path with mode 0700.
   ///
   /// Replaces a socket file on which no process listens. Throws if a process listens, or if the file is not a socket.
   package init(path: String) throws(Failure) {

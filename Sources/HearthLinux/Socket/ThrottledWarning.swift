@@ -13,7 +13,7 @@ final class ThrottledWarning: Sendable {
   static let interval: Duration = .seconds(60)
 
   private let logger: Logger
-  /// Returns the time since a fixed point on a clock that is never adjusted.
+  /// Returns the time since a fixed point on a clock that cannot be set.
   private let elapsed: @Sendable () -> Duration
   /// Returns the line to log for `count` warnings. `last` is the detail of the last one.
   private let summary: @Sendable (_ count: Int, _ last: String) -> String

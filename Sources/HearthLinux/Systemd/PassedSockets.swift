@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// The sockets that the service manager passed (sd_listen_fds(3)), one for each `ListenStream=` of the socket unit.
+/// The sockets that the service manager passed (sd_listen_fds(3)).
 package struct PassedSockets: Sendable {
   private let usable: [Int32]
   private let unusable: [(descriptor: Int32, kind: String)]
@@ -18,7 +18,7 @@ package struct PassedSockets: Sendable {
   }
 
   /// Returns the sockets to serve, or an empty array if none were passed. Throws if sockets were passed but all are
-  /// unusable.
+  /// unusable, or if `sd_listen_fds` failed.
   package func listeners() throws(PassedSocketFailure) -> [ListeningSocket] {
     if let failure { throw .unreadable(failure) }
     guard usable.isEmpty, !unusable.isEmpty else { return usable.map(ListeningSocket.init(passed:)) }

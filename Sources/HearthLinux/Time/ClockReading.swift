@@ -2,7 +2,7 @@ import Glibc
 
 /// The kernel's three clocks, read at about the same time, in nanoseconds.
 struct ClockReading {
-  /// CLOCK_BOOTTIME, which advances while the machine sleeps and is never adjusted.
+  /// CLOCK_BOOTTIME, which advances while the machine sleeps and cannot be set.
   var boot: Int64
   /// CLOCK_MONOTONIC, which stops while the machine sleeps.
   var monotonic: Int64

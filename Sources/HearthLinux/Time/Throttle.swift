@@ -18,7 +18,7 @@ struct Throttle: Hashable, Sendable {
     self.interval = interval
   }
 
-  /// Returns how to handle an event. `now` is the time since a fixed point on a clock that is never adjusted.
+  /// Returns how to handle an event. `now` is the time since a fixed point on a clock that cannot be set.
   mutating func admit(at now: Duration) -> Decision {
     guard let end, now < end || counted > 0 else {
       end = now + interval
