@@ -185,8 +185,8 @@ package struct ResumeOutbox: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// Tries to send all waiting items immediately. Returns once nothing more can be sent at the moment or the timeout has
-/// passed. Does not wait for paused outboxes.
+/// Tries to send waiting items immediately, except those whose `notBefore` is in the future. Returns once nothing more
+/// can be sent at the moment or the timeout has passed. Does not wait for paused outboxes.
 package struct FlushOutbox: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
     "outbox.flush", "Try to send waiting items now, and return once nothing more can be sent or the time is up.",

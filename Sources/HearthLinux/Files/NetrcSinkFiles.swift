@@ -25,7 +25,8 @@ package final class NetrcSinkFiles: SinkFiles {
 
   package func requireFree(for sink: SinkSettings) async throws(SinkFailure) {}
 
-  /// Returns an empty mark, because the account's name in the file identifies its lines after a crash.
+  /// Only checks the folder. Returns an empty mark, because the account's name in the file identifies its lines after a
+  /// crash.
   package func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark {
     try await calls.step { () throws(SinkFailure) in try SinkFolder.requireTrust(of: sink.path) }
     return ""
