@@ -44,7 +44,7 @@ struct TLSTests {
       refusal: "TLS failed: a CA certificate in the server's chain has an RSA key of 1024 bits"),
     Server(
       testDescription: "a certificate signed with SHA-1", chain: RSAChain(server: .signedWithSHA1),
-      refusal: "TLS failed: the server's certificate is signed with SHA-1, but SHA-256 or better is required"),
+      refusal: "TLS failed: the server's certificate is signed with SHA-1, which is too weak"),
     Server(
       testDescription: "an authority whose certificate is signed with SHA-1",
       chain: RSAChain(intermediate: .signedWithSHA1),

@@ -14,8 +14,8 @@ import Testing
 
   @Test("units that are installed and enabled are told with their states")
   func good() {
-    let found = finding(socket: ("loaded", "enabled", "active"), service: ("loaded", "disabled", "inactive"))
-    #expect(found == Finding(.good, "unit", "hearthd.socket is active, hearthd.service is inactive"))
+    let found = finding(socket: ("loaded", "disabled", "inactive"), service: ("loaded", "enabled", "active"))
+    #expect(found == Finding(.good, "unit", "hearthd.socket is inactive, hearthd.service is active"))
   }
 
   @Test("what is not installed, not enabled, or has failed is told with what to do")
@@ -23,9 +23,9 @@ import Testing
     let missing = finding(socket: ("not-found", "", "inactive"), service: ("not-found", "", "inactive"))
     #expect(missing?.verdict == .doubtful)
     #expect(missing?.message.contains("make install") == true)
-    let disabled = finding(socket: ("loaded", "disabled", "inactive"), service: ("loaded", "disabled", "active"))
+    let disabled = finding(socket: ("loaded", "enabled", "active"), service: ("loaded", "disabled", "active"))
     #expect(disabled?.verdict == .doubtful)
-    #expect(disabled?.message.contains("enable --now hearthd.socket") == true)
+    #expect(disabled?.message.contains("enable --now hearthd.service hearthd.socket") == true)
     let failed = finding(socket: ("loaded", "enabled", "active"), service: ("loaded", "enabled", "failed"))
     #expect(failed?.verdict == .bad(.failed))
     #expect(failed?.message.contains("journalctl --user -u hearthd.service") == true)

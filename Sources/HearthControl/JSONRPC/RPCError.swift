@@ -11,8 +11,7 @@ package struct RPCError: Error, Hashable, Sendable {
     (self.code, self.message, self.data) = (code, message, data)
   }
 
-  /// Creates an error with the `data` that the contract requires (section 5). `isRetryable` overrides the kind's
-  /// default.
+  /// Creates an error of Hearth's own kinds, with their `data`. `isRetryable` overrides the kind's default.
   package init(
     _ kind: Kind, account: AccountName? = nil, message: String, action: SessionState.Action? = nil,
     retryAfterSeconds: Int? = nil, isRetryable: Bool? = nil

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// A method of the control protocol (contract, section 5). The daemon, the client and hearthctl share its declaration.
+/// A method of the control protocol. The daemon, the client and hearthctl share its declaration.
 /// Each instance is a call, and its properties are the parameters.
 package protocol ControlMethod: Sendable {
   associatedtype Result: WireValue

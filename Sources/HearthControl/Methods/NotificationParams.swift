@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// The parameters of notifications, in addition to `subscription`, `seq` and `time` (contract, section 5).
+/// The parameters of notifications, in addition to `subscription`, `seq` and `time`.
 extension EventName {
   /// The type of the event's parameters, or `nil` if subscribers do not receive the event.
   package var params: (any WireValue.Type)? {

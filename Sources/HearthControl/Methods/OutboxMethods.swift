@@ -213,7 +213,7 @@ package struct GetOutboxStats: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// An outbox item as clients see it (contract, section 6), without headers and body.
+/// An outbox item as clients see it, without headers and body.
 extension OutboxItem: TimelessWireValue {
   package static let fields = Fields<OutboxItem>(
     .required("id", \.id, .text), .required("account", \.account, .account),

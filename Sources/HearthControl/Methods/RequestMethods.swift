@@ -80,7 +80,7 @@ extension String {
   }
 }
 
-/// The value of `data.challenge` in error 1008 (contract, section 5).
+/// The value of `data.challenge` in error 1008.
 extension Challenge: TimelessWireValue {
   package static let fields = Fields<Challenge>(
     .required("origin", \.origin, .origin), .optional("error", \.error, .text),

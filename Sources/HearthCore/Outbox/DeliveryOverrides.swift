@@ -1,5 +1,5 @@
-/// The delivery outcomes that `[[accounts.NAME.delivery]]` assigns to status codes. They override the outcomes in
-/// section 6 of the contract.
+/// The delivery outcomes that `[[accounts.NAME.delivery]]` assigns to status codes. They override the outcomes of
+/// `DeliveryPolicy`.
 package struct DeliveryOverrides: Hashable, Sendable {
   package enum Outcome: String, CaseIterable, Hashable, Sendable {
     /// Retry the item, as after a 503. The attempt counts towards `max_attempts`, and the item keeps its place in its
@@ -13,7 +13,7 @@ package struct DeliveryOverrides: Hashable, Sendable {
 
   package init(_ outcomes: [Int: Outcome] = [:]) { self.outcomes = outcomes }
 
-  /// The configured outcome, or `nil` if the contract's outcome applies.
+  /// The configured outcome, or `nil` if the outcome of `DeliveryPolicy` applies.
   package subscript(status: Int) -> Outcome? { outcomes[status] }
 }
 

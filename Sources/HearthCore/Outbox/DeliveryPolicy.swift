@@ -1,5 +1,4 @@
-/// Decides what happens to an item after a response from the API, or after a request that got no response (contract,
-/// section 6).
+/// Decides what happens to an item after a response from the API, or after a request that got no response.
 ///
 /// `OutboxMachine` handles a 407, a 511, and a 401 without a step-up challenge. The meaning of such a 401 depends on
 /// the token and on the responses to other items (see `TokenAcceptance`).

@@ -17,7 +17,7 @@ package struct KeyedItem: Hashable, Sendable {
 
   /// Decides which of two items with the same key and content to end when `joining` is assigned to the owner of `own`.
   /// An item that the API may have processed stays. If neither can have been processed, the earlier item stays, as if
-  /// the later item had been enqueued as a duplicate (contract, section 6).
+  /// the later item had been enqueued as a duplicate.
   ///
   /// Returns `nil` to keep both items. This is the case if the item that would stay is not going to be delivered, or if
   /// the other item no longer awaits delivery or may have been processed, too.

@@ -59,8 +59,10 @@ package struct RequestMachine: Sendable {
   }
 
   package mutating func responded(_ response: APIResponse, _ api: APISettings?) -> Step {
-    let portal = "A proxy or a captive portal requires a sign-in before the API can be reached"
-    if DeliveryPolicy.meansOffline(response) { return unanswered(.notSent(message: portal)) }
+    if DeliveryPolicy.meansOffline(response) {
+      return unanswered(
+        .notSent(message: "A proxy or a captive portal requires a sign-in before the API can be reached"))
+    }
     // The API itself may have sent the page, so it is unknown whether the request took effect.
     if DeliveryPolicy.isPageForJSON(response, to: request, expecting: api?.expect) {
       return unanswered(

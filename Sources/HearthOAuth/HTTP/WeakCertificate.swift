@@ -23,7 +23,7 @@ struct WeakCertificate: Error, CustomStringConvertible {
     case .shortKey(let bits):
       return "\(whose) has an RSA key of \(bits) bits, but \(Self.minimumRSABits) are required"
     case .signature(let algorithm):
-      return "\(whose) is signed with \(algorithm), but SHA-256 or better is required"
+      return "\(whose) is signed with \(algorithm), which is too weak"
     case .unreadable: return "\(whose) cannot be read"
     }
   }

@@ -32,10 +32,12 @@ enum UnitChecks {
         .bad(.failed), "unit",
         "\(name) has failed. To find out why, run \"journalctl --user -u \(name)\". Then start it again.")
     }
-    guard units.contains(where: { $0["UnitFileState"]?.hasPrefix("enabled") == true }) else {
+    // The socket alone would start the daemon only at the first call.
+    let service = units.first { $0["Id"] == "hearthd.service" }
+    guard service?["UnitFileState"]?.hasPrefix("enabled") == true else {
       return Finding(
         .doubtful, "unit",
-        "Hearth does not start at login. To enable it, run \"systemctl --user enable --now hearthd.socket\".")
+        "Hearth does not start at login. Run \"systemctl --user enable --now hearthd.service hearthd.socket\".")
     }
     let states = units.map { "\($0["Id"] ?? "") is \($0["ActiveState"] ?? "")" }
     return Finding(.good, "unit", states.joined(separator: ", "))

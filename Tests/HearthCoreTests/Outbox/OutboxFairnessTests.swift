@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthCore
 
-/// Lanes and accounts do not delay each other (contract, section 6).
+/// Lanes and accounts do not delay each other.
 @Suite("The outbox's machine, while an API hangs,") struct OutboxFairnessTests {
   @Test("lets 8 hung unordered items of one origin delay no item for another origin")
   func hungUnordered() {

@@ -131,7 +131,7 @@ extension OutboxSimulation {
 
   // MARK: - What is written down
 
-  /// Checks that outcomes match their responses (contract, section 6). Returns the settlements whose claims are valid;
+  /// Checks that outcomes match their responses. Returns the settlements whose claims are valid;
   /// the others change nothing.
   func checkSettlements(_ settled: [Settlement]) -> [Settlement] {
     let held = settled.filter { model.claims[$0.epoch]?.items.contains($0.number) == true }
