@@ -217,16 +217,16 @@ struct RefreshCycle: Hashable, Sendable {
 
   /// Ends the wait if the new configuration or endpoint may have fixed the failure. If the provider is unavailable, the
   /// wait continues.
-  mutating func configurationChanged(endpointIsNew: Bool) {
+  mutating func configurationChanged(endpointIsNew: Bool, at now: Timestamp) {
     switch history.trouble?.kind {
-    case .misconfigured: history.trouble?.clearWait()
-    case .unreachable, .unclear: if endpointIsNew { history.trouble?.clearWait() }
+    case .misconfigured: history.trouble?.clearWait(at: now)
+    case .unreachable, .unclear: if endpointIsNew { history.trouble?.clearWait(at: now) }
     case .unavailable, .passphraseNeeded, .otherUser, nil: break
     }
   }
 
-  mutating func passphraseMayHaveCome() {
-    if history.trouble?.kind == .passphraseNeeded { history.trouble?.clearWait() }
+  mutating func passphraseMayHaveCome(at now: Timestamp) {
+    if history.trouble?.kind == .passphraseNeeded { history.trouble?.clearWait(at: now) }
   }
 
   mutating func move(by step: Duration) {

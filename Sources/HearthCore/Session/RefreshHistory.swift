@@ -70,8 +70,5 @@ package struct RefreshTrouble: Hashable, Sendable {
   }
 
   /// Ends the wait, so that the next attempt can be made immediately.
-  mutating func clearWait() {
-    let past = Timestamp(milliseconds: 0)
-    (until, floor, stepEnd) = (past, past, past)
-  }
+  mutating func clearWait(at now: Timestamp) { (until, floor, stepEnd) = (now, now, now) }
 }

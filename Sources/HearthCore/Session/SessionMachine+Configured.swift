@@ -1,7 +1,9 @@
 /// Applies a reloaded configuration to a running session. The session keeps its grant, and requests in progress
 /// continue.
 extension SessionMachine {
-  mutating func configured(_ next: SessionSettings, _ changed: Set<SessionPart>) -> [SessionAction] {
+  mutating func configured(
+    _ next: SessionSettings, _ changed: Set<SessionPart>, at now: Timestamp
+  ) -> [SessionAction] {
     let before = settings
     settings = next
     settings.binding = next.binding?.keeping(before.binding)
@@ -16,7 +18,7 @@ extension SessionMachine {
     for lock in locks.all.subtracting(next.locks) { _ = locks.remove(lock, isRemembered: isStarted) }
     if changed.contains(.store) { file.storeIsDue() }
     if changed.contains(.provider) { providerChanged() }
-    refreshes.configurationChanged(endpointIsNew: changed.contains(.endpoint))
+    refreshes.configurationChanged(endpointIsNew: changed.contains(.endpoint), at: now)
     guard changed.contains(.endpoint), let credential = active?.credential else { return [] }
     return questions(about: credential)
   }

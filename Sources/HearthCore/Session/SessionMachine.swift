@@ -94,7 +94,7 @@ package struct SessionMachine: Sendable {
         }
       }
       return locks.add(lock)
-    case .unlocked(let lock): return unlocked(lock)
+    case .unlocked(let lock): return unlocked(lock, at: now)
     case .lockRemembered(let result): locks.noteWritten(result, at: now, &random)
 
     case .woke: break
@@ -102,7 +102,7 @@ package struct SessionMachine: Sendable {
     case .networkReturned: refreshes.networkReturned()
     case .configured(let settings, let changed):
       let ended = changed.contains(.provider) ? endSignIns(.reconfigured) : []
-      return ended + configured(settings, changed)
+      return ended + configured(settings, changed, at: now)
     case .stopping: return endSignIns(.stopping) + stopping()
     }
     return []
@@ -114,10 +114,10 @@ package struct SessionMachine: Sendable {
     set { if let newValue { credentialState = .active(newValue) } }
   }
 
-  private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
+  private mutating func unlocked(_ lock: Lock, at now: Timestamp) -> [SessionAction] {
     if lock == .user {
       if case .notHeld(.unreadable) = credentialState { file.read.request() }
-      refreshes.passphraseMayHaveCome()
+      refreshes.passphraseMayHaveCome(at: now)
       if file.write.lastFailure?.kind == .passphraseRequired { file.write.retryNow() }
     }
     file.keyMayHaveCome()
