@@ -54,7 +54,7 @@ package struct Grant: Hashable, Sendable {
   /// The assumed lifetime of a renewable grant, if the real one is unknown.
   package static let assumedLifetime: Duration = .seconds(3600)
 
-  /// Shifts all times after the clock that they refer to was set.
+  /// Shifts all times by `step`, the amount by which the clock was set.
   package mutating func move(by step: Duration) { move(by: step, refreshToken: step) }
 
   /// Shifts all times. The expiry of the refresh token shifts by a different amount.

@@ -26,7 +26,8 @@ extension HTTPSender {
         response = try await send(
           Request(url: here, headers: [.acceptJSON], plan: plan), timeout: max(deadline - clock.steadyNow(), .zero))
       } catch {
-        // The request has no side effects, so it does not matter whether it was sent.
+        // A lost response is unavailable, not unanswered, because only a request with side effects must be repeated
+        // immediately.
         switch error {
         case .notSent(let message):
           throw .unreachable(message: "\(failure): no connection to \(message)\(trail).")

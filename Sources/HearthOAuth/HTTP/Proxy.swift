@@ -61,7 +61,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   /// The host and port, without user name and password.
   package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Whether the proxy is on this machine, so that nobody on the network can read unencrypted requests.
+  /// Whether the proxy is on this machine. If so, unencrypted requests to it do not cross the network.
   var isLoopback: Bool { host == "::1" || (try? HTTPURL("http://\(description)/")) != nil }
 
   /// Returns the value of `Proxy-Authorization` (RFC 7617, section 2).

@@ -45,7 +45,7 @@ enum Input {
   static func newPassphrase(of account: some CustomStringConvertible) throws -> String {
     let passphrase = try ask("New passphrase for \(account): ", echo: false)
     guard try ask("Repeat the passphrase: ", echo: false) == passphrase else {
-      throw CommandFailure(.failed, "The passphrases do not match. Nothing was changed.")
+      throw CommandFailure(.failed, "The passphrases do not match, so no passphrase was set.")
     }
     return passphrase
   }
