@@ -89,7 +89,7 @@ import Testing
       #expect(try long.status == 0 && long.output == daemon.token().secret + "\n")
       #expect(
         long.errors.hasSuffix(
-          ", not 86400 s, because the provider's tokens do not last long enough.\n"), "\(long)")
+          ", not 86400 s, because the provider's tokens do not last long enough to guarantee that.\n"), "\(long)")
     }
   }
 

@@ -333,7 +333,7 @@ struct TokenEndpointTests {
         .oauth(.named(ProviderEndpoints(token: bench.server.url("/token"))), OAuthClient(id: "h")))
       #expect(
         await without.revoke(bench.credential())
-          == .refused(message: "The provider has no revocation endpoint."))
+          == .refused(message: "No revocation endpoint of the provider is known."))
     }
   }
 }

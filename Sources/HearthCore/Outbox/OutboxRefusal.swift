@@ -11,7 +11,8 @@ package struct OutboxRefusal: Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch (state, reason) {
     case (.pending, _): "The item is pending and will be sent anyway."
-    case (.waiting, _): "The item is waiting for its next attempt. Flush the outbox to try it now."
+    case (.waiting, _):
+      "The item is waiting for its next attempt. To try it now, flush the outbox, unless its notBefore is still ahead."
     case (.inFlight, _): "The item is in flight, so its request may already have been sent. Wait for the result."
     case (.held, .otherUser):
       "The item is held because it belongs to another user. Hearth sends it once that user signs in again. To discard "

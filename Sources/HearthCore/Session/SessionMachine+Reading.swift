@@ -75,7 +75,8 @@ extension SessionMachine {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
     case .neverSignedIn where !isYetToBeWritten(active):
-      return .unreadable(AccessFailure(.volumeUnavailable, detail: "its folder no longer exists"))
+      let detail = "its file and Hearth's record of it no longer exist"
+      return .unreadable(AccessFailure(.volumeUnavailable, detail: detail))
     case .tooNew(let version):
       return .unreadable(
         AccessFailure(.storageError, detail: "a newer version of Hearth wrote it (format \(version)); update Hearth"))
@@ -244,7 +245,7 @@ extension SessionMachine {
 
   /// Handles a missing credential. `place` says where the credential was, or is `nil` if there was none.
   private mutating func foundNothing(in place: String? = nil, at now: Timestamp) -> [SessionAction] {
-    let detail = place.map { "The credential was removed: \($0)." }
+    let detail = place.map { "The credential is missing: \($0)." }
     switch credentialState {
     case .notHeld:
       if settings.renewsWithoutRefreshToken {

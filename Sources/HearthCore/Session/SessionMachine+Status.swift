@@ -105,8 +105,8 @@ extension SessionMachine {
   private var whyNotKept: String? {
     guard endWithoutRefreshToken != nil else { return nil }
     return
-      "Signed in until the access token expires, because the provider issued no refresh token. Allow refresh tokens "
-      + "for this client at the provider, or request them with a scope, usually offline_access: "
+      "Signed in until the access token expires, because there is no refresh token. Allow refresh tokens for this "
+      + "client at the provider, or request them with a scope (only oidc and oauth2, usually offline_access): "
       + "\"hearthctl account set \(account) --add scopes offline_access\". Then run \"hearthctl login \(account)\"."
   }
 

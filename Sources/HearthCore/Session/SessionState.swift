@@ -132,7 +132,7 @@ extension EndReason {
     case .refreshTokenExpired: "Your session has expired."
     case .noRefreshToken: "Your session has expired, because it has no refresh token."
     case .rejectedByServer: "Your session was rejected by an API."
-    case .accountDisabled: "Your account was disabled by the provider."
+    case .accountDisabled: "Your account was disabled or deleted by the provider."
     case .credentialMissing: "The credential was removed."
     case .credentialCorrupt: "The credential file cannot be understood, so Hearth renamed it."
     case .credentialTooNew: "The credential was written by a newer version of Hearth."

@@ -43,7 +43,7 @@ struct IDTokenFault: Error, Hashable {
   static let forged = Self("has an invalid signature")
   static let foreignIssuer = Self("is not from the configured issuer (iss)")
   static let noSubject = Self("does not name a user (sub)")
-  static let longSubject = Self("names a user with an ID of more than \(Subject.maximumLength) characters (sub)")
+  static let longSubject = Self("names a user with an ID of more than \(Subject.maximumLength) bytes (sub)")
   static let otherAudience = Self("is for another client (aud)")
   static let otherParty = Self("was issued to another client (azp)")
   static let undated = Self("does not say when it was issued or when it expires (iat, exp)")

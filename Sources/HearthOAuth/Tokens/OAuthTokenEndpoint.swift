@@ -84,7 +84,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     do {
       let endpoints = try await source.endpoints()
       guard let url = endpoints.revocation else {
-        return .refused(message: "The provider has no revocation endpoint.")
+        return .refused(message: "No revocation endpoint of the provider is known.")
       }
       try exchange.requireBinding(of: credential, to: url, of: endpoints)
       for case (let token?, let hint) in tokens where !token.secret.isEmpty {

@@ -54,7 +54,8 @@ struct TokenExchange: Sendable {
     let response = try await send(HTTPSender.Request(method: "HEAD", url: url))
     guard let date = response.date else {
       throw .unavailable(
-        message: "\(url.origin) does not send a Date header, so Hearth cannot tell whether the token has expired.",
+        message:
+          "\(url.origin) does not send a usable Date header, so Hearth cannot tell whether the token has expired.",
         retryAfter: response.retryAfter)
     }
     return date

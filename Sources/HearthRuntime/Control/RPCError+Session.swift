@@ -69,8 +69,8 @@ extension RPCError {
       if case .locked = status.state { break }
       return RPCError(
         .storageUnavailable, account: status.account,
-        message: "The credential file cannot be written (\(accessFailure.detail)), so Hearth did not contact the "
-          + "provider. Fix this, then try again.")
+        message: "The credential file cannot be written (\(accessFailure.detail)), so Hearth did not request a token. "
+          + "Fix this, then try again.")
     }
     return storage(accessFailure, status)
   }

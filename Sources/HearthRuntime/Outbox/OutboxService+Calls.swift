@@ -71,7 +71,7 @@ extension OutboxService {
     }
     if let cursor = query.cursor, Int64(cursor) == nil {
       throw Failure.invalidParams(
-        "cursor was not returned by outbox.list; omit it to start with the oldest item")
+        "cursor was not returned by an earlier call; omit it to start with the oldest item")
     }
   }
 

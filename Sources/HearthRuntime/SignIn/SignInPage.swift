@@ -42,7 +42,7 @@ enum SignInPage {
   }
 
   static let over = page(
-    410, "This sign-in is over", "It was already completed or cancelled. The terminal shows the result.")
+    410, "This sign-in is over", "It has already ended. To see whether you are signed in, run \"hearthctl status\".")
 
   /// Allows nothing except the style with this hash (Content Security Policy Level 3, section 2.3.1).
   static let policy =

@@ -134,7 +134,8 @@ extension ConfigurationEdit {
         place != path
         ? "Change it with the tool that created the link \(path)"
         : path.hasPrefix("/etc/")
-          ? "Copy it to ~/.config/hearth/config.toml, which takes precedence, and try again"
+          ? "Copy it to ~/.config/hearth/config.toml, which takes precedence. If the daemon is running, run "
+            + "\"hearthctl reload\". Then try again"
           : "Change it as its owner, or choose another file with --config"
       throw CommandFailure(.failed, "You cannot change \(place), because it belongs to \(owner). \(remedy).")
     }

@@ -20,7 +20,7 @@ enum Input {
     throw CommandFailure(
       .failed,
       "The typed text may be truncated, because the terminal accepts only \(TypedLine.kernelLimit) bytes per line. "
-        + "Pass the text in a file or through a pipe. Nothing was sent.")
+        + "It was not sent. Pass it in a file or through a pipe.")
   }
 
   static func file(_ path: String) throws -> [UInt8] {

@@ -43,7 +43,7 @@ struct TokenCall: PlainCall {
     if let minValid, let left = bearer.expiresAt?.since(.now), left < .seconds(minValid) {
       Output.note(
         "hearthctl: The token is valid for \(left.span), not \(minValid) s, because the provider's tokens do not "
-          + "last long enough.")
+          + "last long enough to guarantee that.")
     }
   }
 

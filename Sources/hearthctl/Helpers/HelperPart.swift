@@ -101,7 +101,7 @@ extension HelperTool.Part {
         if let line = rest.line(beginning: target.filled(rival), besides: target.words) {
           throw CommandFailure(
             .failed,
-            "Line \(line) of \(path) conflicts with the settings for this server. Nothing was changed. Remove the "
+            "Line \(line) of \(path) conflicts with what Hearth would add. Nothing was changed. Remove the "
               + "conflicting setting, or add --print to see what Hearth would write.")
         }
         return rest.with(lines, target.words)

@@ -91,7 +91,7 @@ extension HelperTool {
             "args = [\"token\", \"{account}\", \"--min-valid\", \"300\", \"--for\", \"{url}\"]",
           ])
       ],
-      note: "To use this provider, add at the top of that file: model_provider = \"hearth-{account}\"",
+      note: "To use this provider, add at the top of config.toml: model_provider = \"hearth-{account}\"",
       asks: "hearthctl token {account} --min-valid 300 --for {url}"),
     HelperTool(
       "mail", hook: "password command",

@@ -46,7 +46,7 @@ extension SessionState {
       case .keyUnavailable: "locked: key missing"
       case .permissionDenied: "locked: access denied"
       case .volumeUnavailable: "locked: folder missing"
-      case .storageError: "locked: disk error"
+      case .storageError: "locked: storage error"
       }
     case .unauthenticated(signedOut: true): "signed out"
     case .unauthenticated(signedOut: false), .reauthRequired: "sign-in needed"

@@ -176,9 +176,9 @@ struct ProtectVerb: ParsableCommand {
         switch way {
         case .passphrase: "sealed with a passphrase"
         case .keyFile: "sealed with a key file"
-        case .none: "stored as plain text"
+        case .none: "as plain text"
         }
-      return "The credential of \(account) is \(what). \(note)"
+      return "Hearth keeps the credential of \(account) \(what). \(note)"
         + (kept.map { "\nThe previous configuration is saved as \($0)." } ?? "")
     }
   }

@@ -14,7 +14,7 @@ struct RequestVerb: ParsableCommand {
 
       Bodies can be of any length, but a terminal shows only up to 4 MiB. The request fails if the API makes no \
       progress for --timeout seconds (default 30, at most 300). With --json or --stale-if-error, --timeout limits the \
-      whole exchange, and the response must not be longer than 4 MiB.
+      whole exchange, and the body can be up to outbox.max_body long and the response up to 4 MiB.
 
       For example:
 

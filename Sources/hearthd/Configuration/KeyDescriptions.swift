@@ -156,7 +156,8 @@ extension RefreshSettings.Key: DescribedKey {
     case .marginFraction: .fraction("Fraction of the lifetime to use instead of margin, if it is shorter.", 0.2)
     case .jitter: .fraction("Maximum random addition to the margin, as a fraction of it.", 0.1)
     case .backoffInitial: .duration("First wait after a failure. Each further failure doubles it.", "1s")
-    case .backoffMax: .duration("Longest wait after a failure.", "5m")
+    case .backoffMax:
+      .duration("Longest wait after a failure, unless the response is unclear or asks for a longer wait.", "5m")
     case .requestTimeout:
       .duration("Timeout for a provider's response, and for an API's response to a queued request.", "30s")
     }
@@ -172,7 +173,7 @@ extension OutboxSettings.Key: DescribedKey {
     case .concurrency:
       .integer(1...1024, "Maximum number of concurrent unordered requests per account and origin.", 8)
     case .retryInitial: .duration("First wait before a retry. Each further retry doubles it.", "1s")
-    case .retryMax: .duration("Longest wait before a retry.", "6h")
+    case .retryMax: .duration("Longest wait before a retry, unless the response asks for a longer one.", "6h")
     case .maxAttempts: .integer(1...1_000_000, "Number of attempts after which an item is dead.", 30)
     case .idempotencyHorizon: .duration("How long servers remember an Idempotency-Key.", "24h")
     case .keepDelivered: .duration("Retention time for delivered, cancelled and superseded items.", "24h")

@@ -83,7 +83,7 @@ struct HydrationTests {
     #expect(session.state == .hydrating)
     let end = EndRecord(
       reason: .credentialMissing, at: session.now, fingerprint: nil,
-      detail: "The credential was removed: work.json is gone.")
+      detail: "The credential is missing: work.json is gone.")
     #expect(session.effects == [.writeEnd(end)])
     session.writesEnd()
     #expect(session.state == .reauthRequired(.credentialMissing))

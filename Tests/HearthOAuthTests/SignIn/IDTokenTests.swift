@@ -54,7 +54,7 @@ import Testing
     .claims("a user who is no whole number", "does not name a user (sub)") { claims, _ in claims["sub"] = .number(35.5)
     },
     .claims("a user who is true", "does not name a user (sub)") { claims, _ in claims["sub"] = .bool(true) },
-    .claims("a user with too long a name", "names a user with an ID of more than 255 characters (sub)") { claims, _ in
+    .claims("a user with too long a name", "names a user with an ID of more than 255 bytes (sub)") { claims, _ in
       claims["sub"] = .string(String(repeating: "a", count: 256))
     },
     .claims("another client", "is for another client (aud)") { claims, _ in claims["aud"] = "other" },
