@@ -75,8 +75,8 @@ extension SessionMachine {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
     case .neverSignedIn where !isYetToBeWritten(active):
-      let detail = "its file and Hearth's record of it no longer exist"
-      return .unreadable(AccessFailure(.volumeUnavailable, detail: detail))
+      return .unreadable(
+        AccessFailure(.volumeUnavailable, detail: "its file and Hearth's record of it no longer exist"))
     case .tooNew(let version):
       return .unreadable(
         AccessFailure(.storageError, detail: "a newer version of Hearth wrote it (format \(version)); update Hearth"))

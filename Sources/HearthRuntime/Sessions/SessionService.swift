@@ -280,7 +280,7 @@ package actor SessionService: PlanningService, RunningService {
     skewMeasured(measured)
     guard skew.observe(measured) else { return }
     logger.warning(
-      "This machine's clock and the clock of \(account)'s provider differ by \(measured.components.seconds) s.",
+      "This machine's clock and the clock of \(account)'s provider differ by \(abs(measured.components.seconds)) s.",
       metadata: ["HEARTH_ACCOUNT": "\(account)"])
   }
 

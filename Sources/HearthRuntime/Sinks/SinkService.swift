@@ -197,7 +197,7 @@ package actor SinkService: PlanningService, RunningService {
         work.add { await self.put(content, settings) }
       case .remove: work.add { await self.remove(target) }
       case .report(let failure): log(.warning, failure.message(at: target.path), sink)
-      case .recovered: log(.notice, "\(target.path) is up to date again.", sink)
+      case .recovered: log(.notice, "The problem with \(target.path) is solved.", sink)
       }
     }
     if sink.machine.isOver { (sinks[target], places[target]) = (nil, nil) }

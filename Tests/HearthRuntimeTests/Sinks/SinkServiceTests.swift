@@ -152,7 +152,7 @@ struct SinkServiceTests {
       files.fails(with: nil)
       await clock.waitForSleeper(until: clock.now() + .seconds(1))
       clock.advance(by: .seconds(1))
-      #expect(await iterator.next()?.message == "Token file for work: /run/token is up to date again.")
+      #expect(await iterator.next()?.message == "Token file for work: The problem with /run/token is solved.")
       #expect(files.files == [path: "token-1"])
       #expect(
         await sinks.checks(of: .sample)
