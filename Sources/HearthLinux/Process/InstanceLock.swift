@@ -16,8 +16,8 @@ package final class InstanceLock: Sendable {
 
   deinit { close(descriptor.withLock(\.self)) }
 
-  /// Acquires the lock, or throws an error that names the process holding it. The folder must exist. Does not touch any
-  /// other file in the folder.
+  /// Acquires the lock, or throws `taken` if another process holds it. The folder must exist. Does not touch any other
+  /// file in the folder.
   package static func acquire(inStateFolder folder: String) throws(InstanceLockFailure) -> InstanceLock {
     try InstanceLock(folder, descriptor: lock(folder))
   }

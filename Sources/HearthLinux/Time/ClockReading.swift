@@ -1,6 +1,6 @@
 import Glibc
 
-/// The kernel's three clocks, read at about the same time, in nanoseconds.
+/// Three of the kernel's clocks, read at about the same time, in nanoseconds.
 struct ClockReading {
   /// CLOCK_BOOTTIME, which advances while the machine sleeps and cannot be set.
   var boot: Int64

@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// Checks the connections to an account's provider and APIs, step by step. Runs in the daemon and uses the account's
-/// route.
+/// Checks an account's token and, step by step, the connections to its provider and APIs. Runs in the daemon and uses
+/// the account's route.
 package struct HTTPAccountProbe: AccountProbe {
   private static let timeout: Duration = .seconds(10)
   /// The smallest clock difference, in seconds, to report as a problem. Few servers tolerate a larger one.

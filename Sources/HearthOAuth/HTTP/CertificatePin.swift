@@ -2,7 +2,7 @@ import Crypto
 import FoundationEssentials
 import NIOSSL
 
-/// The SHA-256 of a SubjectPublicKeyInfo that a server's certificate chain must contain (RFC 7469, section 2.4).
+/// A pin for a public key: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, section 2.4).
 package struct CertificatePin: Hashable, Sendable, CustomStringConvertible {
   private let digest: [UInt8]
 

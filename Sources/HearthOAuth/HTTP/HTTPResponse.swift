@@ -50,7 +50,7 @@ struct HTTPResponse: Hashable, Sendable {
     isTruncated ? "a response of more than 1 MiB" : isPage ? TokenRejection.page : kindWithoutJSON
   }
 
-  /// Whether the body is an HTML page, which comes from a proxy or a captive portal, never from a token endpoint.
+  /// Whether the body seems to be an HTML page, which usually comes from a proxy or a captive portal.
   var isPage: Bool {
     if header("Content-Type").map({ $0.lowercased().contains("html") }) == true { return true }
     return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// Fails a connection whose server sends mostly overhead, such as informational responses, chunk extensions or
-/// trailers. No other limit applies to overhead, so such a server could otherwise keep the CPU busy indefinitely.
+/// trailers. Otherwise, such a server could keep the CPU busy until a timeout.
 final class OverheadGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer

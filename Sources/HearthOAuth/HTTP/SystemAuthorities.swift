@@ -26,8 +26,8 @@ package struct SystemAuthorities: Hashable, Sendable {
       }
       certificates = found
     }
-    // Uses all files that contain certificates, regardless of their names. OpenSSL requires hashed names, but the files
-    // in many such folders do not have them.
+    // Uses all files that contain certificates, except hidden ones. OpenSSL requires hashed names, but the files in
+    // many such folders do not have them.
     for folder in folders {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       for name in names.filter({ !$0.hasPrefix(".") }).sorted() {

@@ -23,7 +23,7 @@ package struct ProviderPreset: Sendable {
     case lenient
     /// The refresh token never changes.
     case never
-    /// Depends on how the provider's administrator has configured it.
+    /// Depends on the configuration of the provider or of the client.
     case asConfigured
   }
 
@@ -58,7 +58,8 @@ package struct ProviderPreset: Sendable {
   package var responseRules: [ResponseRule] = []
   /// The field of the UserInfo response that contains the user's ID.
   package var userInfoSubjectField = "sub"
-  /// API origins for new accounts that do not set any. The provider may have APIs at other origins too.
+  /// API origins for new accounts that set neither API origins nor an issuer. The provider may have APIs at other
+  /// origins too.
   package var apiOrigins: [String] = []
   /// The domains of the provider's public email service.
   package var mailDomains: [String] = []

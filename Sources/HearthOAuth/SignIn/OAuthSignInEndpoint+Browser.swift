@@ -1,6 +1,7 @@
 import HearthCore
 
-/// Browser sign-in with an authorization code and PKCE (RFC 6749, section 4.1; RFC 7636; RFC 8252).
+/// Browser sign-in with an authorization code, and with PKCE unless the provider rejects it (RFC 6749, section 4.1;
+/// RFC 7636; RFC 8252).
 extension OAuthSignInEndpoint {
   func beginBrowser(redirectURI: String) async throws(SignInFailure) -> BrowserSignIn {
     guard settings.redirect != nil else {

@@ -71,7 +71,7 @@ extension TokenRejection {
     }
     if isPage { return .unavailable }
     if content != nil { return .refused }
-    // The preset's rules take precedence over the standard meaning of a code.
+    // A disabled account and a preset's rule for a wrong configuration take precedence over the meanings below.
     switch meaning {
     case .accountDisabled: return step == .password && isWrongPassword ? .denied : .accountDisabled
     case .misconfigured where rules.contains { $0.fits(error) }: return .misconfigured

@@ -49,7 +49,7 @@ extension JSONEndpoint: SignInWithoutBrowser {
     "This account has no \"login_url\", so it can only import a refresh token. To sign in with a user name and a "
     + "password, set the URL with \"hearthctl account set ACCOUNT login_url URL\"."
 
-  /// Sends the fields `username` and `password`. The response has the same form as a refresh response.
+  /// Sends `username`, `password` and the `token_parameters`. The response has the same form as a refresh response.
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     guard let url = backend.loginURL else { throw .notSupported(message: Self.missing) }
     let fields: [String: JSONValue] = ["username": .string(username), "password": .string(password.reveal())]

@@ -1,6 +1,6 @@
 /// The meaning of an error at a certain provider, which takes precedence over the error's usual meaning.
 ///
-/// `final` and `accountDisabled` apply only if the status allows it (400, 401, 403, or 2xx without a token).
+/// `final` and `accountDisabled` end a session only if the status allows it (400, 401, 403, or 2xx without a token).
 package struct ResponseRule: Hashable, Sendable {
   package enum Meaning: Hashable, Sendable {
     /// The refresh token is permanently invalid, which ends the session.

@@ -69,7 +69,7 @@ struct TokenRejection: Error {
       message: "\(origin) returned HTTP \(response.status) with \(found).", retryAfter: response.retryAfter)
   }
 
-  /// Whether the response is a web page, which comes from a gateway or a captive portal rather than a token endpoint.
+  /// Whether the response seems to be a web page, which usually comes from a gateway or a captive portal.
   var isPage: Bool { document.object == nil && response.isPage }
 
   // MARK: - Meaning

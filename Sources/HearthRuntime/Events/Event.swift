@@ -43,7 +43,7 @@ extension Event {
 /// The records and the notification that are published for an event.
 struct Publication {
   var records: [JournalRecord] = []
-  /// The notification for subscribers, or `nil` if the event appears only in the journal.
+  /// The notification for subscribers, or `nil` if the event has none of its own.
   var notification: EventNotification?
   /// Whether to notify subscribers of the session's status even if it looks unchanged, for example after a sign-in that
   /// replaced the grant.

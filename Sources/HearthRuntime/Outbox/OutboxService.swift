@@ -3,8 +3,8 @@ package import Logging
 
 /// Carries out the decisions of the outbox machine: calls the store, gets tokens, sends requests and sleeps.
 ///
-/// One loop (`run`) does the store's work. Each claim has its own task while it is being sent. Waiting items need
-/// neither a task nor a connection.
+/// One loop (`run`) does most of the store's work. Each claim has its own task while it is being sent. Waiting items
+/// need neither a task nor a connection.
 package actor OutboxService: RunningService {
   let store: any OutboxStore
   private let bearers: any BearerTokenProvider
@@ -180,7 +180,7 @@ package actor OutboxService: RunningService {
     if let request = machine.lastRequest(at: now()) { await perform(.exchange(request)) }
   }
 
-  /// The time to publish the in-flight counts, or `nil` if they have not changed.
+  /// The time to publish the in-flight counts, or `nil` if that is not necessary.
   private var countsDueAt: Timestamp? {
     hasUnpublishedCounts && machine.isSending ? countsPublishedAt + Self.countsInterval : nil
   }

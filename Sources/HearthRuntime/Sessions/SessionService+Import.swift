@@ -33,8 +33,9 @@ extension SessionService {
     await storeIsQuiet()
   }
 
-  /// Returns an expiry for a grant that was issued without one. If the token does not contain an expiry, assumes a
-  /// lifetime if the grant can be refreshed. Otherwise returns `nil`, because a wrong guess would end the session.
+  /// Returns an expiry for a grant that was issued without one, from the token or the configured default lifetime. If
+  /// there is neither, assumes a lifetime if the grant can be refreshed. Otherwise returns `nil`, because a wrong guess
+  /// would end the session.
   func expiry(of grant: Grant) -> Timestamp? {
     endpoint.expiry(of: grant.bearer(machine.settings.bearer), at: grant.issuedAt)
       ?? (grant.refreshToken == nil ? nil : grant.issuedAt + Grant.assumedLifetime)

@@ -218,7 +218,7 @@ package actor SessionService: PlanningService, RunningService {
   /// Returns whether this lock is set, even if it is not visible because there is no session to lock.
   package func isSet(_ lock: Lock) -> Bool { machine.locks.all.contains(lock) }
 
-  /// Sets the lock. Returns once the secrets that must be wiped have been wiped.
+  /// Sets the lock. Returns once the secrets are wiped, except those that a refresh or a write in progress still needs.
   package func lock(_ lock: Lock) async {
     change(lock, isSet: true)
     await storeIsQuiet()

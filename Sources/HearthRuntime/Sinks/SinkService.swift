@@ -71,8 +71,8 @@ package actor SinkService: PlanningService, RunningService {
     idleWaiters = [:]
   }
 
-  /// Removes or empties all files and ends `run`. Files whose file system does not respond in time are removed at the
-  /// next start.
+  /// Removes or empties all files and ends `run`. Files for which this fails are removed or rewritten after the next
+  /// start.
   package func stop() async {
     inputs.add { await self.retireAll() }
     await waitUntilIdle()

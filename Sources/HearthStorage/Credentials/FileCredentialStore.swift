@@ -14,7 +14,7 @@ package actor FileCredentialStore: CredentialStore {
   static let stillness = Duration.milliseconds(500)
 
   let account: AccountName
-  /// The configured path, before links are followed.
+  /// The configured or default path, before links are followed.
   let path: String
   let isConfiguredPath: Bool
   let protection: Protection

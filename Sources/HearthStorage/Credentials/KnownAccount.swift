@@ -3,7 +3,7 @@ package import HearthCore
 /// What accounts.json records about one account, to distinguish an inaccessible credential from a missing one.
 package struct KnownAccount: Hashable, Sendable {
   package struct Place: Hashable, Sendable {
-    /// The configured path, with symbolic links unresolved.
+    /// The configured or default path, with symbolic links unresolved.
     package var path: String
     /// The identifier in the marker next to the credential.
     package var marker: String
@@ -17,7 +17,7 @@ package struct KnownAccount: Hashable, Sendable {
     package var revokes: Bool?
   }
 
-  /// A previously configured path. A sign-out also removes the credential there.
+  /// A path that the account used earlier. A sign-out also removes the credential there.
   package struct FormerPlace: Codable, Hashable, Sendable {
     package var path: String
     /// The fingerprint of the access token that was last there.
