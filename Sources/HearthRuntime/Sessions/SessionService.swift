@@ -218,7 +218,8 @@ package actor SessionService: PlanningService, RunningService {
   /// Returns whether this lock is set, even if it is not visible because there is no session to lock.
   package func isSet(_ lock: Lock) -> Bool { machine.locks.all.contains(lock) }
 
-  /// Sets the lock. Returns once the secrets are wiped, except those that a refresh or a write in progress still needs.
+  /// Sets the lock. Returns once the secrets are wiped, except those that a refresh in progress or an unfinished write
+  /// still needs.
   package func lock(_ lock: Lock) async {
     change(lock, isSet: true)
     await storeIsQuiet()
