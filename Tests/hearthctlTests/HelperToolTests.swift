@@ -10,6 +10,7 @@ import Testing
   /// A home folder with a daemon, whose account `work` may send its token to x.example.com.
   private final class Home {
     let folder = TemporaryFolder()
+    var environment: [String: String] = [:]
     private let daemon: FakeDaemon
 
     init() {
@@ -43,7 +44,7 @@ import Testing
         environment: [
           "HOME": folder.path, "HEARTH_SOCKET": daemon.path,
           "PATH": "\(ChildProcess.binaries):/\(root)/etc:/usr/bin:/bin",
-        ])
+        ].merging(environment) { $1 })
     }
   }
 
@@ -74,6 +75,14 @@ import Testing
     _ = try await home.done("remove", tool)
     for file in files { #expect(["", "{}\n"].contains(Files.text(file)), "\(file)") }
     #expect(try await home.done("remove", tool).contains("There are no settings to remove for \(tool)."))
+  }
+
+  @Test("go's settings are in the folder that XDG_CONFIG_HOME names")
+  func configurationFolder() async throws {
+    let home = Home()
+    home.environment["XDG_CONFIG_HOME"] = home.folder.file("settings")
+    _ = try await home.done("install", "go", "--for", Self.server)
+    #expect(Files.text(home.folder.file("settings/go/env")).contains("GOAUTH="))
   }
 
   @Test("what is somebody's own is neither replaced nor removed", arguments: written)

@@ -61,6 +61,9 @@ import Testing
           "The token has expired, and Hearth keeps requesting a new one. No connection to https://id.example.com. "
             + "To retry now, run \"hearthctl retry work\".", of: AccountName("work")))
     #expect(Finding(Samples.session(health: nil)).message.contains("The session has no token yet"))
+    var otherUsers = Samples.session(message: "Sign in.", health: .expired, remaining: 0)
+    otherUsers.action = .signIn
+    #expect(Finding(otherUsers).message == "Sign in.")
   }
 
   @Test("what went wrong last is said once")

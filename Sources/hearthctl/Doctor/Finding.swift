@@ -56,7 +56,7 @@ struct Finding: Equatable {
       Finding(verdict, Self.session, message, of: session.account)
     }
     let endsWithToken = session.token.map { $0.expiresAt != nil && $0.refreshAt == nil } ?? false
-    if session.state == .authenticated, status == .later {
+    if session.state == .authenticated, status == .later, session.action != .signIn {
       let lack =
         session.token == nil
         ? "The session has no token yet, and Hearth keeps requesting one."

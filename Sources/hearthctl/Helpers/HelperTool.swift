@@ -59,15 +59,24 @@ struct HelperFile {
   private let name: String?
 
   /// Describes a file. `variable` is the tool's environment variable for the file's path or, if there is a `name`, for
-  /// the path of the file's folder. `standard` is the default path, relative to the home directory.
+  /// the path of the file's folder. `standard` is the default path, relative to the home directory. `XDG_CONFIG_HOME`
+  /// replaces `.config` in it.
   init(_ variable: String?, _ standard: String, _ name: String? = nil) {
     (self.variable, self.standard, self.name) = (variable, standard, name)
   }
 
   func path(_ target: HelperTarget? = nil) -> String {
-    let place = variable.flatMap { hearthctl.variable($0) } ?? "\(hearthctl.variable("HOME") ?? "")/\(standard)"
+    let place = variable.flatMap { hearthctl.variable($0) } ?? usual
     let path = name.map { "\(place)/\($0)" } ?? place
     return target?.filled(path) ?? path
+  }
+
+  private var usual: String {
+    let configFolder = ".config/"
+    if standard.hasPrefix(configFolder), let folder = hearthctl.variable("XDG_CONFIG_HOME") {
+      return "\(folder)/\(standard.dropFirst(configFolder.count))"
+    }
+    return "\(hearthctl.variable("HOME") ?? "")/\(standard)"
   }
 }
 
