@@ -293,7 +293,7 @@ struct SignInServiceTests {
           #expect(
             told.message
               == "The credential file cannot be written (/state/credentials: permission denied), so Hearth did "
-              + "not contact the provider. Fix this, then try again.")
+              + "not request a token. Fix this, then try again.")
         }
       }
     }
