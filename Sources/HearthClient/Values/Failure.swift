@@ -36,7 +36,8 @@ extension HearthClient {
       case unknownAccount
       /// The URL's origin is not in the account's `api_origins` (1006).
       case originNotAllowed
-      /// The API did not respond, or its response is longer than the daemon can return (1007).
+      /// The API did not respond, the connection broke, or the daemon cannot return the response, because it is too long
+      /// or is HTML instead of JSON (1007).
       case requestFailed
       /// The API requires more than a fresh token, such as a stronger sign-in or more scopes (1008). See
       /// ``Failure/challenge``.

@@ -6,7 +6,7 @@ struct ServerClocks {
   private static let implausible = Duration.seconds(400 * 86_400)
   /// The number of responses without a time after which Hearth no longer expects one.
   private static let undatedAtMost = 8
-  /// The number of unanswered requests for the time after which Hearth stops asking.
+  /// Hearth stops asking for the time after this many unanswered requests.
   private static let unansweredAtMost = 3
 
   /// Each server's clock minus this machine's clock, or zero for negligible differences. The key `nil` stands for the

@@ -166,7 +166,7 @@ extension UnlockSessions: PlainMethod {
     do throws(UnlockFailure) {
       try await entry.service.unlock(.user, passphrase: passphrase)
     } catch {
-      // When a passphrase is given for all accounts, use it only for accounts with a sealed credential.
+      // When a passphrase is given for all accounts, ignore it for accounts that do not use one.
       if account != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
       try? await entry.service.unlock(.user, passphrase: nil)
     }

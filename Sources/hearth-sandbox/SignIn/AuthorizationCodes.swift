@@ -39,7 +39,7 @@ struct AuthorizationCodes: Codable, Sendable {
     }
     guard let verifier = fields["code_verifier"],
       base64URL(Data(SHA256.hash(data: Data(verifier.utf8)))) == code.request.codeChallenge
-    else { return .rejected("The code_verifier does not match the code_challenge.") }
+    else { return .rejected("The code_verifier is missing or does not match the code_challenge.") }
     codes[text]?.isUsed = true
     return .accepted(code.request, code.login)
   }

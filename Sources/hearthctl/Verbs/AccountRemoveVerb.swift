@@ -59,7 +59,7 @@ struct AccountRemoveVerb: ParsableCommand {
       }
     }
 
-    /// Returns the question for the user, or `nil` if no confirmation is needed.
+    /// Returns what to tell the user before asking for confirmation, or `nil` if no confirmation is needed.
     func question(_ account: AccountName, _ path: String, keepCredential: Bool) -> String? {
       let items = waiting > 0 ? "has \(waiting) \(waiting == 1 ? "item" : "items") in its outbox" : nil
       let parts = [isSignedIn ? "is signed in" : nil, items].compactMap(\.self)
