@@ -103,6 +103,8 @@ private struct JSONParser {
       offset += 1
       return JSONObject(members)
     }
+    // The number of members of a call.
+    members.reserveCapacity(4)
     while true {
       skipWhitespace()
       guard next == UInt8(ascii: "\"") else { throw failure("expected a key") }

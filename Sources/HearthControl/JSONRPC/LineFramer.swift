@@ -25,7 +25,10 @@ package struct LineFramer: Sendable {
       scanned -= start
       start = 0
     }
-    buffer.append(contentsOf: bytes)
+    // Copies memory if possible, because a generic sequence is appended byte by byte.
+    if bytes.withContiguousStorageIfAvailable({ buffer.append(contentsOf: $0) }) == nil {
+      buffer.append(contentsOf: bytes)
+    }
   }
 
   /// Returns the next complete line without its newline, or `nil` if more bytes are needed.

@@ -35,6 +35,8 @@ package struct Response: Hashable, Sendable {
   /// The encoded response, including the newline.
   package var line: [UInt8] {
     var bytes: [UInt8] = []
+    // Most responses fit, so the array does not have to grow.
+    bytes.reserveCapacity(1000)
     write(to: &bytes)
     bytes.append(UInt8(ascii: "\n"))
     return bytes

@@ -66,8 +66,8 @@ extension Field<OutboxDraft, Bool> {
     return Field(
       names: field.names, schemas: field.schemas,
       read: { reader in
-        let isUnordered = field.read(&reader)
-        if isUnordered == true, reader.isGiven("lane") {
+        let isUnordered = try field.read(&reader)
+        if isUnordered, reader.isGiven("lane") {
           reader.refuse(
             "unordered", "cannot be true if \"lane\" is given, because an unordered item has no lane",
             .meaning)

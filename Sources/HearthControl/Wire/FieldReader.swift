@@ -14,6 +14,9 @@ struct FieldReader {
     case account
   }
 
+  /// An error has been recorded.
+  struct Refused: Error {}
+
   private let members: JSONObject
   /// The number of members that have not been read. Once it is zero, the remaining fields are known to be missing,
   /// which saves lookups because most calls set few of their possible members.
@@ -34,6 +37,12 @@ struct FieldReader {
     kept = (rank, error)
   }
 
+  /// Records an error, and returns the error to throw.
+  mutating func refused(_ error: RPCError, _ rank: Rank) -> Refused {
+    refuse(error, rank)
+    return Refused()
+  }
+
   /// Records an error about a member. `what` describes the fault, such as "must be a string".
   mutating func refuse(_ name: String, _ what: String, _ rank: Rank = .form) {
     refuse(.invalidParams("The parameter \((prefix + name).quotedName) \(what)."), rank)
@@ -47,16 +56,21 @@ struct FieldReader {
 
   func isGiven(_ name: String) -> Bool { members[name].map { !$0.isNull } ?? false }
 
-  mutating func required<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
-    guard let member = take(name), !member.isNull else {
+  /// Returns the member's value. If the member is missing, null or invalid, records an error and throws.
+  mutating func required<Value>(_ name: String, _ type: WireType<Value>) throws(Refused) -> Value {
+    if let member = take(name), !member.isNull {
+      if let value = type.read(member, name, &self) { return value }
+    } else {
       refuse(name, "is missing")
-      return nil
     }
-    return type.read(member, name, &self)
+    throw Refused()
   }
 
   /// Returns the member's object, or an empty object if the member is missing or not an object.
   mutating func object(_ name: String) -> JSONObject { take(name)?.object ?? [:] }
+
+  /// Prepares for reading all members again.
+  mutating func startAgain() { unreadCount = members.count }
 
   private mutating func take(_ name: String) -> JSON? {
     guard unreadCount > 0, let member = members[name] else { return nil }
@@ -66,13 +80,21 @@ struct FieldReader {
 
   /// Reads the whole object. Throws the most important error, if there is one.
   mutating func read<Whole>(_ fields: Fields<Whole>) throws(RPCError) -> Whole {
-    let whole = fields.read(&self)
-    func isKnown(_ key: String) -> Bool { fields.names.contains { $0.hasSameBytes(as: key) } }
+    do {
+      let whole = try fields.read(&self)
+      refuseUnknown(fields.names)
+      if error == nil { return whole }
+    } catch {
+      refuseUnknown(fields.names)
+    }
+    throw kept!.error
+  }
+
+  private mutating func refuseUnknown(_ names: [String]) {
+    func isKnown(_ key: String) -> Bool { names.contains { $0.hasSameBytes(as: key) } }
     if !isLenient, unreadCount > 0, let unknown = members.members.first(where: { !isKnown($0.key) }) {
       refuse(unknown.key, "is not known", .unknown)
     }
-    if let error { throw error }
-    return whole!
   }
 
   /// Reads `object`, the value of the member `name`.

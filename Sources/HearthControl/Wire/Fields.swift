@@ -4,7 +4,8 @@ import HearthCore
 package struct Fields<Whole>: Sendable {
   package let names: [String]
   let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
-  let read: @Sendable (inout FieldReader) -> Whole?
+  /// Reads the whole, or records an error and throws.
+  let read: @Sendable (inout FieldReader) throws -> Whole
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 
   /// Combines fields. `make` creates the whole from their values, and returns `nil` or throws -32602 if the values
@@ -21,19 +22,32 @@ package struct Fields<Whole>: Sendable {
       repeat schemas += (each fields).schemas(&components)
       return schemas
     }
+    // Capture functions instead of fields, and read values that are not optional, because each call would otherwise look
+    // up the metadata of generic types.
+    let reads = (repeat (each fields).read)
     read = { reader in
-      // Read every field before reporting, because a later field may have a more important error.
-      let values = (repeat (each fields).read(&reader))
-      guard reader.error == nil else { return nil }
+      let values: (repeat each Value)
+      do {
+        values = (repeat try (each reads)(&reader))
+      } catch {
+        // Read every field, because a later one may have a more important error.
+        reader.startAgain()
+        repeat _ = try? (each reads)(&reader)
+        throw error
+      }
+      guard reader.error == nil else { throw FieldReader.Refused() }
       do throws(RPCError) {
-        if let whole = try make(repeat (each values)!) { return whole }
+        if let whole = try make(repeat each values) { return whole }
         throw .invalidParams("The parameters contradict each other.")
       } catch {
-        reader.refuse(error, .meaning)
-        return nil
+        throw reader.refused(error, .meaning)
       }
     }
-    write = { whole, now, members in repeat (each fields).write(whole, now, &members) }
+    var writes: [@Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void] = []
+    repeat writes.append((each fields).write)
+    write = { [writes] whole, now, members in
+      for write in writes { write(whole, now, &members) }
+    }
   }
 
   func object(_ whole: Whole, at now: Timestamp) -> JSONObject {
@@ -48,8 +62,8 @@ package struct Fields<Whole>: Sendable {
 struct Field<Whole, Value>: Sendable {
   let names: [String]
   let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
-  /// Reads the value. If that fails, records an error and returns `nil`.
-  let read: @Sendable (inout FieldReader) -> Value?
+  /// Reads the value, or records an error and throws.
+  let read: @Sendable (inout FieldReader) throws -> Value
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 }
 
@@ -58,7 +72,7 @@ extension Field {
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>
   ) -> Field {
     Field(names: [name], schemas: MemberSchema.required(name, type.schema)) { reader in
-      reader.required(name, type)
+      try reader.required(name, type)
     } write: { whole, now, members in
       members.append(JSONObject.Member(key: name, value: type.write(get(whole), now)))
     }
@@ -69,7 +83,7 @@ extension Field {
     _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
   ) -> Field where Value == Wrapped? {
     Field(names: [name], schemas: MemberSchema.optional(name, type.schema)) { reader in
-      .some(reader.optional(name, type))
+      reader.optional(name, type)
     } write: { whole, now, members in
       members.append(JSONObject.Member(key: name, value: get(whole).map { type.write($0, now) } ?? .null))
     }
@@ -116,10 +130,12 @@ extension Field {
       repeat inner += (each fields).schemas(&components)
       return [MemberSchema(name: name, isRequired: true, schema: JSONSchema.object(inner))]
     } read: { reader in
-      reader.read(reader.object(name), in: name) { inner in
-        let values = (repeat (each fields).read(&inner))
+      let members = reader.read(reader.object(name), in: name) { inner in
+        let values = (repeat try? (each fields).read(&inner))
         return inner.error == nil ? (repeat (each values)!) : nil
       }
+      guard let members else { throw FieldReader.Refused() }
+      return members
     } write: { whole, now, members in
       var inner: [JSONObject.Member] = []
       repeat (each fields).write(whole, now, &inner)

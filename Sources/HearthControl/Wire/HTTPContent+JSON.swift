@@ -56,10 +56,12 @@ extension Field where Value == [UInt8] {
       guard let encoded = reader.optional("bodyBase64", .text) else { return Array((text ?? "").utf8) }
       guard text == nil else {
         reader.refuse("bodyBase64", "cannot be combined with \"body\"")
-        return nil
+        throw FieldReader.Refused()
       }
-      let bytes = Base64.decode(encoded)
-      if bytes == nil { reader.refuse("bodyBase64", "must be Base64 with padding") }
+      guard let bytes = Base64.decode(encoded) else {
+        reader.refuse("bodyBase64", "must be Base64 with padding")
+        throw FieldReader.Refused()
+      }
       return bytes
     } write: { whole, _, members in
       let body = get(whole)
