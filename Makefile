@@ -102,13 +102,14 @@ simulate: swift deps ## simulate SEEDS=n histories of a session and OUTBOX_SEEDS
 	[ $(SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter SessionSimulationTests
 	[ $(OUTBOX_SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(OUTBOX_SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter OutboxSimulationTests
 
-# Which mutants to create, and how many.
+# Which mutants to create, how many, and only in which files, such as MUTANT_FILES="Session/ SignIn/".
 MUTANT_SEED ?= 1
 MUTANTS ?= 100
+MUTANT_FILES ?=
 
 # Works on a copy of the package, in .build/mutants.
 mutants: swift deps ## insert MUTANTS=n mistakes into HearthCore, chosen by MUTANT_SEED=n, and check that its tests detect them
-	SWIFT=$(SWIFT) python3 Tests/Mutants/mutants.py --seed $(MUTANT_SEED) --count $(MUTANTS)
+	SWIFT=$(SWIFT) python3 Tests/Mutants/mutants.py --seed $(MUTANT_SEED) --count $(MUTANTS) $(if $(MUTANT_FILES),--files $(MUTANT_FILES))
 
 # The release programs need a third of the CPU time of the debug programs.
 torture: export HEARTH_PROGRAMS = $(CURDIR)/$(RELEASE)

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""mutants.py [--seed N] [--count N]: checks whether the tests of HearthCore notice deliberate mistakes.
+"""mutants.py [--seed N] [--count N] [--files PREFIX ...]: checks whether the tests of HearthCore notice deliberate
+mistakes.
 
 It draws mutants of Sources/HearthCore: a changed comparison, a dropped or negated condition, && instead of ||, a
 dropped action or two swapped ones, a constant that is off by one, min instead of max. Larger files get more of them.
+With --files, it draws only from files whose path below Sources/HearthCore begins with a PREFIX, such as Session/.
 The same seed draws the same mutants from the same sources. All of them are built into one test binary, from a copy of
 the package in .build/mutants, and the environment variable HEARTH_MUTANT activates one. If a mutant does not compile,
 the next one of the seed replaces it.
@@ -298,7 +300,7 @@ def condition(code, start, end, wrap, show):
         wrap("condition", start, end, "(Mutant.on(NUMBER) != (", "))", f"{show(start, end)} is negated")
 
 
-def drawn(seed):
+def drawn(seed, prefixes):
     """Yields the mutants of a seed. It draws a file, weighted by size, then a kind, then a mutant of that kind."""
     chance = random.Random(seed)
     left, sizes = {}, {}
@@ -306,7 +308,7 @@ def drawn(seed):
         text = path.read_text()
         name = path.relative_to(ROOT)
         found = mutants_of(name, text)
-        if found:
+        if found and str(name.relative_to(CORE)).startswith(prefixes):
             left[name] = found
             sizes[name] = sum(1 for line in masked(text).splitlines() if line.strip())
     while left:
@@ -370,10 +372,10 @@ def swift(*arguments):
         [*command, *arguments], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def built(seed, count):
+def built(seed, count, prefixes):
     """Builds the binary. Returns the mutants in it."""
     copy_package()
-    draw = drawn(seed)
+    draw = drawn(seed, prefixes)
     mutants, number = [], 0
     while True:
         while len(mutants) < count and (mutant := next(draw, None)):
@@ -456,10 +458,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, help="seed of the mutants to draw (default 1)")
     parser.add_argument("--count", type=int, default=100, help="number of mutants (default 100)")
+    parser.add_argument(
+        "--files", nargs="+", default=[""], metavar="PREFIX", help="draw only from files below HearthCore that begin so")
     options = parser.parse_args()
 
     began = time.monotonic()
-    mutants = built(options.seed, options.count)
+    mutants = built(options.seed, options.count, tuple(options.files))
     print(f"{len(mutants)} mutants of seed {options.seed}, built in {time.monotonic() - began:.0f} s.", flush=True)
     verdicts = tried(mutants)
     count = Counter(verdicts[mutant.number][0] for mutant in mutants)
