@@ -320,4 +320,13 @@ struct LockTests {
     #expect(session.answer(asking: .refresh) == answer)
     #expect(session.answer(asking: .awaitReading) == .done)
   }
+
+  @Test("is reported without a session, too, whose state does not show it")
+  func withoutSession() {
+    var session = SessionScript()
+    session.reads(.neverSignedIn)
+    #expect(!session.snapshot.isLocked)
+    session.take(.locked(.user))
+    #expect(session.snapshot.isLocked && session.state == .unauthenticated(signedOut: false))
+  }
 }

@@ -165,6 +165,15 @@ struct SubjectTests {
     #expect(session.snapshot.action == nil)
   }
 
+  @Test("is known after a restart if the session had ended, but not if the user had signed out")
+  func remembered() {
+    for (reason, subject) in [(EndReason.refreshTokenRejected, Subject.sample), (.signedOut, nil)] {
+      let end = EndRecord(reason: reason, at: .sample, fingerprint: nil)
+      let session = SessionScript(remembered: RememberedAccount(subject: .sample, end: end))
+      #expect(session.snapshot.subject == subject)
+    }
+  }
+
   @Test("does not give the next user of the account what was queued under the configured subject")
   func provisionalOfAnother() {
     let provisional = Subject(issuer: "https://id.example.com", id: "me@example.com")

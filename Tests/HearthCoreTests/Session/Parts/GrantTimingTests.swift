@@ -21,6 +21,14 @@ struct GrantTimingTests {
     #expect(timing.of(grant(1, idToken: 11, issuedAt: .sample + .seconds(1)), after: old).access == .counted)
   }
 
+  @Test("moves the plan with the token if only the refresh token ended before the grant was issued")
+  func movesPlan() {
+    var (timing, grant) = (GrantTiming.read, grant(1, idToken: 11, issuedAt: .sample + .seconds(30)))
+    grant.refreshExpiresAt = .sample
+    #expect(timing.settle(&grant, issuedAhead: .seconds(30), mayBeOver: false) == .seconds(-30))
+    #expect(grant.issuedAt == .sample && grant.refreshExpiresAt == .sample)
+  }
+
   @Test("is written again if the clock is set by more than a minute, and not for less")
   func worthWriting() {
     for (step, isWritten) in [

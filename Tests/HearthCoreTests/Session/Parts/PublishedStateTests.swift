@@ -37,4 +37,11 @@ struct PublishedStateTests {
     published.restore(EndRecord(reason: .signedOut, at: .sample, fingerprint: nil))
     #expect(published.state == .reauthRequired(.accountDisabled))
   }
+
+  @Test("is read from its name and reason, and from no other combination")
+  func named() {
+    #expect(SessionState(name: "reauthRequired", reason: "noRefreshToken") == .reauthRequired(.noRefreshToken))
+    #expect(SessionState(name: "authenticated", reason: nil) == .authenticated)
+    #expect(SessionState(name: "authenticated", reason: "noRefreshToken") == nil)
+  }
 }
