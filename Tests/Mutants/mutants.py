@@ -46,6 +46,7 @@ EQUIVALENT = [
         "Without a time there is nothing to change; the condition only saves a copy."),
     ("Session/SessionMachine+Reading.swift", "epoch.generation += 1", "1 becomes 2",
         "Generations are only compared with each other, and each is unique."),
+    ("Session/SessionInput.swift", "var userLocks = 0", "0 becomes 1", "The counts are only compared with each other."),
 ]
 
 # ---- Parsing as much of Swift as necessary
