@@ -60,18 +60,21 @@ actor Reloader {
   /// Sets the server to which each new configuration's limits are applied.
   func serve(_ server: ControlServer) { self.server = server }
 
-  func reload() async throws(ReloadFailure) {
-    try await mutex.withLock { () async throws(ReloadFailure) in try await readAgain() }
+  /// Applies the configuration completely or not at all. The failure names the file and, if known, the line.
+  func reload() async throws(Failure) {
+    try await mutex.withLock { () async throws(Failure) in try await readAgain() }
   }
 
-  private func readAgain() async throws(ReloadFailure) {
+  private func readAgain() async throws(Failure) {
     let (fresh, path): (Configuration, String?)
     do throws(ConfigurationError) {
       (fresh, path) = try Configuration.load(from: parts.setup.paths)
     } catch {
       parts.log.record(.configurationRefused(error.description))
       refusal = error.description
-      throw ReloadFailure(message: error.description)
+      throw Failure(
+        .internalError,
+        "The new configuration was rejected, so the previous one stays in use. Reason: \(error.description)")
     }
     refusal = nil
     ServiceNotifier().reloading()

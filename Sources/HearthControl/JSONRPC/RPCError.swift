@@ -114,15 +114,4 @@ extension RPCError {
     data[key] = value
     return RPCError(code: code, message: message, data: data)
   }
-
-  package static func wrongPassphrase(
-    _ account: AccountName, message: String, retryAfterSeconds: Int? = nil
-  ) -> RPCError {
-    RPCError(
-      .wrongPassphrase, account: account, message: message, action: .unlock, retryAfterSeconds: retryAfterSeconds)
-  }
-
-  package static func passphraseNeeded(_ account: AccountName, message: String) -> RPCError {
-    RPCError(.passphraseNeeded, account: account, message: message, action: .unlock)
-  }
 }

@@ -41,8 +41,12 @@ package protocol CredentialStore: Sendable {
   /// Returns whether the configuration requires a passphrase that has not been entered. If so, call `unlock` first.
   func needsPassphrase() async -> Bool
 
-  /// Makes the key of a sealed credential available, or sets the passphrase if nothing is sealed with one yet.
-  func unlock(passphrase: Secret) async throws(UnlockFailure)
+  /// Makes the key of a sealed credential available, or sets the passphrase if nothing is sealed with one yet. Returns
+  /// false if neither the stored credential nor the configuration uses a passphrase. Throws `wrongPassphrase`, with
+  /// `retryAfter` if the store did not check the passphrase because of earlier wrong ones, or the failure that makes
+  /// the credential inaccessible.
+  @discardableResult
+  func unlock(passphrase: Secret) async throws(Failure) -> Bool
 
   /// Removes the key from memory, and frees the disk space reserved by `prepare`.
   func lock() async
@@ -149,13 +153,4 @@ package enum EndNotWritten: Error, Hashable, Sendable {
     case .partly(let accessFailure), .nowhere(let accessFailure): accessFailure
     }
   }
-}
-
-package enum UnlockFailure: Error, Hashable, Sendable {
-  case wrongPassphrase
-  /// Too many wrong passphrases were entered. Try again after this time.
-  case tooSoon(Duration)
-  case unavailable(AccessFailure)
-  /// Neither the stored credential nor the configuration uses a passphrase.
-  case notSealed
 }

@@ -31,7 +31,7 @@ package enum Lock: String, Sendable, CaseIterable {
 
   func message(for account: AccountName) -> String {
     switch self {
-    case .user: "Locked. Run \"hearthctl unlock \(account)\"."
+    case .user: "Locked. \(action.advice(account))"
     case .screen: "Locked with the screen."
     case .suspend: "Locked until the machine is awake."
     }

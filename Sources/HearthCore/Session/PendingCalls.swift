@@ -39,10 +39,10 @@ struct PendingCalls: Hashable, Sendable {
 
   /// Removes and rejects the sign-ins and imports whose grants are being written, because a newer grant or a sign-out
   /// replaces them.
-  mutating func supersedeAdoptions() -> [SessionAction] {
+  mutating func supersedeAdoptions(of account: AccountName) -> [SessionAction] {
     let superseded = waiting.filter { $0.kind == .adoption }
     waiting.removeAll { $0.kind == .adoption }
-    return superseded.map { .answer($0.id, .rejected(.superseded)) }
+    return superseded.map { .answer($0.id, .rejected(.superseded(account))) }
   }
 
   /// Responds to all sign-outs. `answer` receives the newest grant that was in memory when the user signed out, and

@@ -54,32 +54,5 @@ package enum SessionResponse: Hashable, Sendable {
   /// want revocation. If `isComplete` is false, the session's own credential is not in the list, because it is
   /// currently inaccessible. Hearth removes it later.
   case signedOut(revoke: [Credential], isComplete: Bool = true)
-  case rejected(SessionRejection)
-}
-
-/// The reason why a call was rejected.
-package enum SessionRejection: Hashable, Sendable, Error {
-  /// The session's state does not allow the call: unauthenticated, reauthRequired, locked, or hydrating for too long.
-  case state(SessionState)
-  case refreshUnavailable(message: String, retryAfter: Duration?)
-  case stopping
-  /// The call was overtaken by another sign-in, a sign-out or another program's grant.
-  case superseded
-  /// The provider did not issue a grant for an import, or it issued one that cannot be used. The previous session
-  /// continues.
-  case provider(RefreshFailure)
-  /// The grant of an import or a sign-in could not be stored, so it was not requested. The previous session continues.
-  case storage(AccessFailure)
-  /// The provider did not issue a grant for a sign-in. The previous session continues.
-  case signIn(SignInFailure)
-  /// The user cancelled the sign-in. The previous session continues.
-  case cancelled
-  /// Another sign-in for the same account has started.
-  case replaced
-  /// The user signed out during the sign-in.
-  case signedOut
-  /// The account was removed, or its provider or client was changed, during the sign-in.
-  case reconfigured
-  /// The sign-in has timed out. If the last poll got no response, `unanswered` is a sentence that says why.
-  case expired(unanswered: String?)
+  case rejected(Failure)
 }

@@ -33,13 +33,13 @@ package enum SessionInput: Sendable {
   /// Disk space for the grant of an import or a sign-in has been reserved, or the attempt failed.
   case roomMade(CallID, Result<Void, AccessFailure>)
   /// The provider's response for an import or a sign-in, or `nil` if the imported grant is used unchanged.
-  case obtained(CallID, Result<GrantAnswer?, SessionRejection>)
+  case obtained(CallID, Result<GrantAnswer?, SignInFailure>)
   /// The credential of an import or a sign-in, with its user and origin.
   case completed(CallID, Credential)
   /// The sign-in has started at the provider, or starting it has failed.
   case signInBegan(CallID, Result<SignInSteps, SignInFailure>)
   /// The user or the daemon ends a sign-in.
-  case signInInterrupted(CallID, SessionRejection)
+  case signInInterrupted(CallID, Failure)
 
   case locked(Lock)
   case unlocked(Lock)

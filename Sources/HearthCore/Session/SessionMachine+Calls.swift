@@ -9,7 +9,7 @@ extension SessionMachine {
   // MARK: - A call arrives
 
   mutating func called(_ id: CallID, _ call: SessionCall, at now: Timestamp) -> [SessionAction] {
-    if isStopping, !call.needsNoRefresh { return [.answer(id, .rejected(.stopping))] }
+    if isStopping, !call.needsNoRefresh { return [.answer(id, .rejected(.shuttingDown))] }
     switch call {
     case .token(let minValidity): calls.add(id, .token(minValidity: minValidity), at: now)
     case .refresh: calls.add(id, .refresh, at: now)
@@ -24,8 +24,8 @@ extension SessionMachine {
     case .signOut(let revoke): return signOut(id, revoke: revoke, at: now)
     case .requestGrant:
       guard settings.renewsWithoutRefreshToken else {
-        let message = "Only client-credentials accounts support this flow."
-        return [.answer(id, .rejected(.signIn(.notSupported(message: message))))]
+        let why = SignInFailure.notSupported(message: "Only client-credentials accounts support this flow.")
+        return [.answer(id, .rejected(Failure(why, account)))]
       }
       switch credentialState {
       case .ended(let record) where record.reason != .credentialTooNew: startAnew()
@@ -37,7 +37,8 @@ extension SessionMachine {
     case .adopt(let credential, let isCounted):
       return adopt(IncomingGrant(credential, isCounted: isCounted, since: epoch), for: id, at: now)
     case .signIn(let flow, let replacesLocked, let endsEarlier):
-      let signIn = SignIn(flow, replacesLocked: replacesLocked, endsEarlier: endsEarlier, since: epoch)
+      let signIn = SignIn(
+        flow, to: account, replacesLocked: replacesLocked, endsEarlier: endsEarlier, since: epoch)
       return start(signIn, for: id, at: now)
     case .redirected(let signIn, let reading): return redirected(signIn, reading, by: id, at: now)
     }
@@ -132,7 +133,7 @@ extension SessionMachine {
     case .signOut, .adoption: message = "Hearth could not save the change yet and will retry."
     case .apiRejection, .read: return .done
     }
-    return .rejected(.refreshUnavailable(message: message, retryAfter: nil))
+    return .rejected(unavailable(message, at: now))
   }
 
   private func responseIfReady(to call: WaitingCall, at now: Timestamp) -> SessionResponse? {
@@ -149,11 +150,11 @@ extension SessionMachine {
     let state = state(at: now)
     switch state {
     case .hydrating:
-      if isStopping { return .rejected(.stopping) }
-      return deadline(of: call, at: now) <= now ? .rejected(.state(state)) : nil
+      if isStopping { return .rejected(.shuttingDown) }
+      return deadline(of: call, at: now) <= now ? .rejected(failure(in: state, at: now)) : nil
     case .locked, .unauthenticated, .reauthRequired:
       if case .apiRejection = call.kind { return .done }
-      return .rejected(.state(state))
+      return .rejected(failure(in: state, at: now))
     case .authenticated: break
     }
     switch credentialState {
@@ -167,25 +168,34 @@ extension SessionMachine {
   private func responseWhileEnding(_ call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     guard let message = endFailure, !file.write.isUnderWay else { return nil }
     if case .apiRejection = call.kind { return .done }
-    return .rejected(.refreshUnavailable(message: message, retryAfter: file.write.retryAt.map { $0 - now }))
+    return .rejected(unavailable(message, retryAfter: file.write.retryAt.map { $0 - now }, at: now))
   }
 
   /// Returns the response while the first token is due or being requested.
   private func responseBeforeFirstGrant(to call: WaitingCall, isInFlight: Bool, at now: Timestamp) -> SessionResponse? {
     if case .apiRejection = call.kind { return .done }
     if case .failed(let message, let retryAfter)? = call.outcome {
-      return .rejected(.refreshUnavailable(message: message, retryAfter: retryAfter))
+      return .rejected(unavailable(message, retryAfter: retryAfter, at: now))
     }
     if isInFlight { return nil }
-    if isStopping { return .rejected(.stopping) }
+    if isStopping { return .rejected(.shuttingDown) }
     guard let trouble = refreshes.history.trouble, now < trouble.until else { return nil }
     guard call.kind == .refresh else { return .rejected(waitedOut(trouble, at: now)) }
     return responseToDemand(trouble, at: now)
   }
 
-  private func waitedOut(_ trouble: RefreshTrouble, at now: Timestamp) -> SessionRejection {
-    .refreshUnavailable(
-      message: refreshes.history.lastError ?? "", retryAfter: refreshes.isBarred ? nil : trouble.until - now)
+  private func waitedOut(_ trouble: RefreshTrouble, at now: Timestamp) -> Failure {
+    unavailable(
+      refreshes.history.lastError ?? "", retryAfter: refreshes.isBarred ? nil : trouble.until - now, at: now)
+  }
+
+  /// Returns the failure for a state in which the session provides no token.
+  func failure(in state: SessionState, at now: Timestamp) -> Failure { .state(state, snapshot(at: now)) }
+
+  /// `retryAfter` is `nil` if the time of the next attempt is unknown.
+  func unavailable(_ message: String, retryAfter: Duration? = nil, at now: Timestamp) -> Failure {
+    Failure(
+      .refreshUnavailable, message, account: account, action: snapshot(at: now).action, retryAfter: retryAfter)
   }
 
   // MARK: - From the grant in memory
@@ -196,7 +206,7 @@ extension SessionMachine {
     {
       return token(of: active)
     }
-    if isStopping, call.outcome == nil, active.phase == .idle { return .rejected(.stopping) }
+    if isStopping, call.outcome == nil, active.phase == .idle { return .rejected(.shuttingDown) }
     switch call.kind {
     case .token(let minValidity): return lesserToken(call, active, minValidity, at: now)
     case .refresh: return refreshResponse(call, active, at: now)
@@ -233,24 +243,21 @@ extension SessionMachine {
     _ call: WaitingCall, _ active: ActiveGrant, _ minValidity: Duration?, at now: Timestamp
   ) -> SessionResponse? {
     let isEnough = minValidity == nil && isUsable(active, at: now)
-    let rejection: SessionRejection
     switch call.outcome {
     case .succeeded: return token(of: active)
     case .failed(let message, let retryAfter):
-      rejection = .refreshUnavailable(message: message, retryAfter: retryAfter)
+      return isEnough ? token(of: active) : .rejected(unavailable(message, retryAfter: retryAfter, at: now))
     case nil:
       if isEnough, active.phase.isInFlight || active.phase.isStoring { return token(of: active) }
-      guard let why = whyNoRefresh(active, at: now) else { return nil }
-      rejection = why
+      return whyNoRefresh(active, at: now).map { isEnough ? token(of: active) : .rejected($0) }
     }
-    return isEnough ? token(of: active) : .rejected(rejection)
   }
 
   private func refreshResponse(_ call: WaitingCall, _ active: ActiveGrant, at now: Timestamp) -> SessionResponse? {
     switch call.outcome {
     case .succeeded: return .done
     case .failed(let message, let retryAfter):
-      return .rejected(.refreshUnavailable(message: message, retryAfter: retryAfter))
+      return .rejected(unavailable(message, retryAfter: retryAfter, at: now))
     case nil:
       guard let trouble = refreshes.history.trouble, canRefresh(active, at: now) else {
         return whyNoRefresh(active, at: now).map { .rejected($0) }
@@ -267,17 +274,18 @@ extension SessionMachine {
   }
 
   /// Returns why no refresh will be sent for a call, or `nil` if a refresh is in progress or about to be sent.
-  private func whyNoRefresh(_ active: ActiveGrant, at now: Timestamp) -> SessionRejection? {
+  private func whyNoRefresh(_ active: ActiveGrant, at now: Timestamp) -> Failure? {
     // A call that joins a refresh in progress gets the refresh's result, even if the file has changed in the meantime.
     guard active.phase == .idle else { return nil }
-    if let accessFailure = active.accessFailure { return .state(.locked(.accessFailure(accessFailure))) }
+    if let accessFailure = active.accessFailure { return failure(in: .locked(.accessFailure(accessFailure)), at: now) }
     if !canAskAbout(active, at: now) {
       // Waiting does not help, because only a sign-in can provide a new token.
-      return .state(.reauthRequired(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
+      let reason = active.grant.refreshToken == nil ? EndReason.noRefreshToken : .refreshTokenExpired
+      return failure(in: .reauthRequired(reason), at: now)
     }
     if !active.isStored, !file.write.isUnderWay {
       let why = file.write.lastFailure?.detail ?? "no write has completed yet"
-      return .refreshUnavailable(message: "The credential cannot be written now (\(why)).", retryAfter: nil)
+      return unavailable("The credential cannot be written now (\(why)).", at: now)
     }
     guard let trouble = refreshes.history.trouble, now < trouble.until else { return nil }
     return waitedOut(trouble, at: now)

@@ -50,13 +50,13 @@ extension SessionMachine {
 
   mutating func signOut(_ id: CallID, revoke: Bool, at now: Timestamp) -> [SessionAction] {
     let newest = newestInMemory
-    let ended = endSignIns(.signedOut)
+    let ended = endSignIns(.signedOutMeanwhile(account))
     leaveSignIn()
     if credentialState == .absent(signedOut: true) { return ended + [.answer(id, .signedOut(revoke: []))] }
     calls.add(id, .signOut(newest, revoke: revoke), at: now)
     if case .ending(let record, _) = credentialState, record.reason == .signedOut { return ended }
     file.revokesRemoved = revoke
-    let superseded = calls.supersedeAdoptions()
+    let superseded = calls.supersedeAdoptions(of: account)
     refreshes.restart()
     return ended + superseded + record(EndRecord(reason: .signedOut, at: now, fingerprint: nil), at: now)
   }
@@ -72,7 +72,7 @@ extension SessionMachine {
   // MARK: - The end is on record
 
   mutating func endWritten(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> [SessionAction] {
-    guard isRecorded(result, at: now) else { return publishUnrecordedEnd() }
+    guard isRecorded(result, at: now) else { return publishUnrecordedEnd(at: now) }
     if case .ending(let record, _) = credentialState, record.reason != .signedOut { credentialState = .ended(record) }
     return []
   }
@@ -81,7 +81,7 @@ extension SessionMachine {
     let removed = (try? result.get()) ?? RemovedCredentials()
     var written = result.map { _ in }
     if let accessFailure = removed.unrecorded { written = .failure(.partly(accessFailure)) }
-    guard isRecorded(written, at: now) else { return publishUnrecordedEnd() }
+    guard isRecorded(written, at: now) else { return publishUnrecordedEnd(at: now) }
     let isComplete = if case .success = result { true } else { false }
     // If the sign-out timed out, its caller cannot revoke the removed credentials, so they are revoked here.
     var actions = calls.awaitSignOut || !file.revokesRemoved ? [] : leave(removed)
@@ -132,14 +132,14 @@ extension SessionMachine {
 
   /// Reports that the end could not be recorded. Does not publish the end itself, because a crash would undo it.
   /// Rejects the waiting sign-outs, but immediately revokes their grants if they asked for that.
-  private mutating func publishUnrecordedEnd() -> [SessionAction] {
+  private mutating func publishUnrecordedEnd(at now: Timestamp) -> [SessionAction] {
     guard !file.write.isUnderWay, let accessFailure = file.write.lastFailure else { return [] }
     let events: [SessionAction] =
       file.write.failures == 1 ? [.publish(.credentialPendingWrite(accessFailure))] : []
-    let rejection = SessionRejection.refreshUnavailable(message: endFailure ?? accessFailure.detail, retryAfter: nil)
+    let failure = unavailable(endFailure ?? accessFailure.detail, at: now)
     return events
       + calls.answerSignOuts { newest, revoke in
-        (.rejected(rejection), before: revoke ? newest.map { [.revokeAtOnce($0)] } ?? [] : [])
+        (.rejected(failure), before: revoke ? newest.map { [.revokeAtOnce($0)] } ?? [] : [])
       }
   }
 }

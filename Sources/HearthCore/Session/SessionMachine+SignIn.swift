@@ -18,7 +18,7 @@ extension SessionMachine {
   /// Starts the sign-in at the provider, or requests the grant if the user does not have to do anything.
   mutating func begin(_ signIn: SignIn, _ id: CallID, at now: Timestamp) -> [SessionAction] {
     if case .beginning(let why?) = signIn.phase { return end(id, why) }
-    let ended = signIn.endsEarlier ? endSignIns(before: id, .replaced) : []
+    let ended = signIn.endsEarlier ? endSignIns(before: id, .signInReplaced(account)) : []
     switch signIn.flow {
     case .browser, .device: return ended + [.beginSignIn(id)]
     case .password:
@@ -35,12 +35,12 @@ extension SessionMachine {
   ) -> [SessionAction] {
     guard case .beginning(let interruption)? = signIns[id]?.phase else { return [] }
     switch result {
-    case .failure(let failure): return end(id, .signIn(failure))
+    case .failure(let failure): return end(id, Failure(failure, account))
     case .success(let steps):
       if let interruption { return end(id, interruption) }
       signIns[id]?.began(steps, at: now)
       let shown = signIns[id]?.progress.map { [SessionAction.showSignIn(id, steps, $0)] } ?? []
-      return endSignIns(before: id, .replaced) + shown
+      return endSignIns(before: id, .signInReplaced(account)) + shown
     }
   }
 
@@ -48,8 +48,8 @@ extension SessionMachine {
   mutating func redirected(
     _ id: CallID, _ reading: RedirectReading, by browser: CallID, at now: Timestamp
   ) -> [SessionAction] {
-    guard isWaiting(id) else { return [.answer(browser, .rejected(.superseded))] }
-    if let why = signIns[id]?.redirected(reading, by: browser, account) {
+    guard isWaiting(id) else { return [.answer(browser, .rejected(.signInOver(account)))] }
+    if let why = signIns[id]?.redirected(reading, by: browser) {
       return [.answer(browser, .rejected(why))] + end(id, why)
     }
     guard signIns[id]?.code != nil else { return [.answer(browser, .done)] }
@@ -71,16 +71,16 @@ extension SessionMachine {
   }
 
   /// Interrupts the sign-ins that began before the call `id`, or all sign-ins if `id` is `nil`.
-  mutating func endSignIns(before id: CallID? = nil, _ why: SessionRejection) -> [SessionAction] {
+  mutating func endSignIns(before id: CallID? = nil, _ why: Failure) -> [SessionAction] {
     signIns.keys.filter { $0.number < id?.number ?? .max }.flatMap { interrupt($0, why) }
   }
 
-  mutating func interrupt(_ id: CallID, _ why: SessionRejection) -> [SessionAction] {
+  mutating func interrupt(_ id: CallID, _ why: Failure) -> [SessionAction] {
     signIns[id]?.interrupt(why).map { end(id, $0) } ?? []
   }
 
   /// Ends a sign-in or an import. If its grant is being requested, the grant will be revoked when it arrives.
-  mutating func end(_ id: CallID, _ why: SessionRejection) -> [SessionAction] {
+  mutating func end(_ id: CallID, _ why: Failure) -> [SessionAction] {
     calls.remove([id])
     incoming[id]?.isAnswered = true
     return closeSignIns([.answer(id, .rejected(why))])
@@ -104,10 +104,11 @@ extension SessionMachine {
 
   /// Returns the lock that applies to the sign-in, or `nil` if no lock applies. If the state shows no lock, because
   /// there is no session, the user's lock applies only if it was set after the sign-in began.
-  func lock(against signIn: SignIn, at now: Timestamp) -> SessionRejection? {
+  func lock(against signIn: SignIn, at now: Timestamp) -> Failure? {
     if signIn.replacesLocked { return nil }
     let state = state(at: now)
-    if case .locked = state { return .state(state) }
-    return locks.contains(.user) && signIn.since.userLocks != epoch.userLocks ? .state(.locked(.explicit(.user))) : nil
+    if case .locked = state { return failure(in: state, at: now) }
+    let isLocked = locks.contains(.user) && signIn.since.userLocks != epoch.userLocks
+    return isLocked ? failure(in: .locked(.explicit(.user)), at: now) : nil
   }
 }

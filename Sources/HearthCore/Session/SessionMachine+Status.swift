@@ -71,25 +71,26 @@ extension SessionMachine {
     }
     if isUnsealed, advice == .unlock {
       return "Signed in, but Hearth cannot seal or refresh the credential without the passphrase. "
-        + "Run \"hearthctl unlock \(account)\"."
+        + SessionState.Action.unlock.advice(account)
     }
     guard trouble != nil || mismatch != nil || stray != nil || advice == .signIn || advice == .unlock else {
       return whyNotKept
     }
     let why = mismatch ?? refreshes.history.lastError ?? "no response"
+    let signIn = SessionState.Action.signIn.advice(account)
     switch advice {
-    case .unlock: return "Signed in, but the token cannot be refreshed until you run \"hearthctl unlock \(account)\"."
+    case .unlock:
+      let command = SessionState.Action.unlock.command(for: account)
+      return "Signed in, but the token cannot be refreshed until you run \"\(command)\"."
     case .fixConfiguration where mismatch == nil && trouble?.kind != .misconfigured:
       return stray.map { "Signed in. " + $0 }
     case .fixConfiguration:
       return
         "Signed in, but the token cannot be refreshed until you fix the configuration or sign in again: \(why)"
-    case .signIn where trouble?.kind == .otherUser: return "\(why) Run \"hearthctl login \(account)\"."
+    case .signIn where trouble?.kind == .otherUser: return "\(why) \(signIn)"
     case .signIn where active?.isRejected == true:
-      return "An API rejected the token, and Hearth cannot refresh it. Run \"hearthctl login \(account)\"."
-    case .signIn:
-      return
-        "The token has expired, and refreshing it keeps failing. Run \"hearthctl login \(account)\". Last error: \(why)"
+      return "An API rejected the token, and Hearth cannot refresh it. \(signIn)"
+    case .signIn: return "The token has expired, and refreshing it keeps failing. \(signIn) Last error: \(why)"
     case .wait, nil: return "Signed in, but the last refresh failed, and Hearth will retry: \(why)"
     }
   }
@@ -104,10 +105,11 @@ extension SessionMachine {
   /// The message that explains the end without a refresh token and says what to do.
   private var whyNotKept: String? {
     guard endWithoutRefreshToken != nil else { return nil }
+    let signIn = SessionState.Action.signIn.command(for: account)
     return
       "Signed in until the access token expires, because there is no refresh token. Allow refresh tokens for this "
       + "client at the provider, or request them with a scope (only oidc and oauth2, usually offline_access): "
-      + "\"hearthctl account set \(account) --add scopes offline_access\". Then run \"hearthctl login \(account)\"."
+      + "\"hearthctl account set \(account) --add scopes offline_access\". Then run \"\(signIn)\"."
   }
 
   /// Returns why the client's own first token has not arrived.
@@ -115,7 +117,7 @@ extension SessionMachine {
     guard trouble != nil else { return "Hearth is requesting the first one." }
     let why = refreshes.history.lastError ?? "no response"
     switch advice {
-    case .unlock: return "the passphrase is missing. Run \"hearthctl unlock \(account)\"."
+    case .unlock: return "the passphrase is missing. \(SessionState.Action.unlock.advice(account))"
     case .fixConfiguration: return "the account's configuration is wrong: \(why)"
     case .signIn, .wait, nil: return "the request failed, and Hearth will retry: \(why)"
     }

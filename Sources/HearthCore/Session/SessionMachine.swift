@@ -101,9 +101,9 @@ package struct SessionMachine: Sendable {
     case .clockChanged(let step): clockMoved(by: step)
     case .networkReturned: refreshes.networkReturned()
     case .configured(let settings, let changed):
-      let ended = changed.contains(.provider) ? endSignIns(.reconfigured) : []
+      let ended = changed.contains(.provider) ? endSignIns(.reconfigured(account)) : []
       return ended + configured(settings, changed, at: now)
-    case .stopping: return endSignIns(.stopping) + stopping()
+    case .stopping: return endSignIns(.shuttingDown) + stopping()
     }
     return []
   }

@@ -36,6 +36,22 @@ extension SessionState {
   /// What the user should do. The raw value is the `action` in the status.
   package enum Action: String, Sendable, CaseIterable {
     case wait, unlock, signIn, fixConfiguration
+
+    /// The command that carries out the action.
+    package func command(for account: AccountName) -> String {
+      switch self {
+      case .signIn: "hearthctl login \(account)"
+      case .unlock: "hearthctl unlock \(account)"
+      case .fixConfiguration: "hearthctl account edit"
+      // Hearth retries automatically, but a user who has fixed the cause need not wait.
+      case .wait: "hearthctl retry \(account)"
+      }
+    }
+
+    /// Returns a sentence such as `Run "hearthctl login work" to sign in.`
+    package func advice(_ account: AccountName, _ purpose: String? = nil) -> String {
+      "Run \"\(command(for: account))\"\(purpose.map { " " + $0 } ?? "")."
+    }
   }
 
   /// The screen that a user interface shows. The raw value is the `route` in the status.
@@ -105,20 +121,20 @@ extension SessionState {
   /// Returns a sentence about the state and what to do. For an ended or active session, `detail` replaces the general
   /// sentence.
   package func message(for account: AccountName, detail: String? = nil) -> String {
-    switch self {
+    let signIn = Action.signIn.advice(account)
+    return switch self {
     case .hydrating: "Hearth is reading the credential."
     case .locked(.explicit(let lock)): lock.message(for: account)
     case .locked(.accessFailure(let accessFailure)):
       switch accessFailure.kind {
-      case .passphraseRequired: "Locked by its passphrase. Run \"hearthctl unlock \(account)\"."
+      case .passphraseRequired: "Locked by its passphrase. \(Action.unlock.advice(account))"
       case .keyUnavailable, .permissionDenied, .volumeUnavailable, .storageError:
         "The credential cannot be read now (\(accessFailure.detail)); nothing is lost, Hearth goes on by itself."
       }
     case .unauthenticated(let signedOut):
       signedOut
-        ? "You signed out. Run \"hearthctl login \(account)\" to sign in."
-        : "Sign in required. Run \"hearthctl login \(account)\"."
-    case .reauthRequired(let reason): "\(detail ?? reason.sentence) Run \"hearthctl login \(account)\"."
+        ? "You signed out. \(Action.signIn.advice(account, "to sign in"))" : "Sign in required. \(signIn)"
+    case .reauthRequired(let reason): "\(detail ?? reason.sentence) \(signIn)"
     case .authenticated: detail ?? "Signed in."
     }
   }

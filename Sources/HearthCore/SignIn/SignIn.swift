@@ -6,15 +6,16 @@
 struct SignIn: Hashable, Sendable {
   enum Phase: Hashable, Sendable {
     /// Reserving disk space or starting at the provider. An interruption ends the sign-in after that step.
-    case beginning(SessionRejection?)
+    case beginning(Failure?)
     /// Waiting for the user.
     case waiting
     /// Waiting for a grant from the provider. If no grant arrives, the interruption ends the sign-in.
-    case granting(SessionRejection?)
+    case granting(Failure?)
     /// Writing the grant. The sign-in can no longer be interrupted.
     case landing
   }
 
+  let account: AccountName
   let flow: SignInFlow
   /// Whether a locked credential may be replaced.
   let replacesLocked: Bool
@@ -36,8 +37,11 @@ struct SignIn: Hashable, Sendable {
   /// The reported reasons why a browser's request was ignored. Each reason is reported only once.
   private var told: Set<String> = []
 
-  init(_ flow: SignInFlow, replacesLocked: Bool, endsEarlier: Bool, since epoch: SessionEpoch) {
-    (self.flow, self.replacesLocked, self.endsEarlier, since) = (flow, replacesLocked, endsEarlier, epoch)
+  init(
+    _ flow: SignInFlow, to account: AccountName, replacesLocked: Bool, endsEarlier: Bool, since epoch: SessionEpoch
+  ) {
+    (self.flow, self.account, self.replacesLocked, self.endsEarlier) = (flow, account, replacesLocked, endsEarlier)
+    since = epoch
   }
 
   var isBeginning: Bool { if case .beginning = phase { true } else { false } }
@@ -64,17 +68,16 @@ struct SignIn: Hashable, Sendable {
 
   /// Waits for the user again, because the provider has not granted anything yet (RFC 8628, section 3.5). Returns why
   /// the sign-in ends, or `nil` if it goes on.
-  mutating func notYet(_ answer: DevicePolling.Answer, at now: Timestamp) -> SessionRejection? {
+  mutating func notYet(_ answer: DevicePolling.Answer, at now: Timestamp) -> Failure? {
     guard case .granting(let interruption) = phase else { return nil }
     silence = if case .unanswered(let message) = answer { message } else { nil }
     polling?.answered(answer, at: now)
     phase = .waiting
-    if case .expired? = interruption { return timeout }
-    return interruption
+    return interruption?.kind == .signInExpired ? timeout : interruption
   }
 
   /// Returns why the sign-in ends now, or `nil` if it goes on.
-  mutating func interrupt(_ why: SessionRejection) -> SessionRejection? {
+  mutating func interrupt(_ why: Failure) -> Failure? {
     switch phase {
     case .beginning(let earlier): phase = .beginning(earlier ?? why)
     case .granting(let earlier) where !why.dropsGrant: phase = .granting(earlier ?? why)
@@ -85,18 +88,17 @@ struct SignIn: Hashable, Sendable {
   }
 
   /// Returns why the sign-in ends at `now`, or `nil` if there is time left.
-  mutating func timeUp(at now: Timestamp) -> SessionRejection? {
+  mutating func timeUp(at now: Timestamp) -> Failure? {
     guard let progress, progress.expiresAt <= now else { return nil }
     return interrupt(timeout)
   }
 
-  private var timeout: SessionRejection { .expired(unanswered: silence) }
+  private var timeout: Failure { .signInTimedOut(account, unanswered: silence) }
 
   func isPollDue(at now: Timestamp) -> Bool { phase == .waiting && polling.map { $0.nextAt <= now } ?? false }
 
   /// Handles a browser's request to a waiting sign-in. Returns why the sign-in ends, or `nil` if it goes on.
-  mutating func redirected(_ reading: RedirectReading, by browser: CallID, _ account: AccountName) -> SessionRejection?
-  {
+  mutating func redirected(_ reading: RedirectReading, by browser: CallID) -> Failure? {
     switch reading {
     case .foreign, .unclaimedError: return nil
     case .untrusted(let why):
@@ -108,7 +110,7 @@ struct SignIn: Hashable, Sendable {
     case .scopeRefused where !hasFallenBack:
       hasFallenBack = true
       return nil
-    case .failed(let failure), .scopeRefused(let failure, _): return .signIn(failure)
+    case .failed(let failure), .scopeRefused(let failure, _): return Failure(failure, account)
     case .code(let code):
       (self.code, self.browser) = (code, browser)
       return nil
@@ -122,14 +124,9 @@ struct SignIn: Hashable, Sendable {
   }
 }
 
-extension SessionRejection {
-  /// Whether to discard a grant that is still being requested. All other interruptions wait for the grant, because it
-  /// may arrive before the daemon stops or just after the timeout. If the account is locked, the session decides
-  /// whether to use the grant.
-  fileprivate var dropsGrant: Bool {
-    switch self {
-    case .cancelled, .replaced, .signedOut, .reconfigured: true
-    case .expired, .state, .refreshUnavailable, .stopping, .superseded, .provider, .storage, .signIn: false
-    }
-  }
+extension Failure {
+  /// Whether to discard a grant that is still being requested, because the user or the configuration ended the sign-in.
+  /// All other interruptions wait for the grant, because it may arrive before the daemon stops or just after the
+  /// timeout. If the account is locked, the session decides whether to use the grant.
+  fileprivate var dropsGrant: Bool { kind == .signInFailed }
 }

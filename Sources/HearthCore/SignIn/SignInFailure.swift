@@ -1,4 +1,4 @@
-/// The reason why a sign-in failed. The previous session stays in use. Messages are for users and contain no secrets.
+/// The reason why a sign-in or an import failed. The previous session stays in use. Messages are for users and contain no secrets.
 package enum SignInFailure: Error, Hashable, Sendable {
   /// The account or the provider does not support this flow.
   case notSupported(message: String)
@@ -13,12 +13,15 @@ package enum SignInFailure: Error, Hashable, Sendable {
   /// The provider has granted tokens that must not be used and have to be revoked, for example because the ID token is
   /// invalid.
   case unusable(TokenResponse, message: String)
+  /// The provider did not refresh an imported grant.
+  case refresh(RefreshFailure)
 
   package var message: String {
     switch self {
     case .notSupported(let message), .unavailable(let message, _), .denied(let message), .expired(let message),
       .failed(let message), .unusable(_, let message):
       message
+    case .refresh(let failure): failure.message
     }
   }
 }

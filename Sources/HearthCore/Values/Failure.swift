@@ -53,26 +53,6 @@ package struct Failure: Error, Hashable, Sendable {
     guard let api else { return .unknownAccount(account) }
     return api.origins.contains(origin) ? nil : .originNotAllowed(origin, account)
   }
-
-  /// Creates the failure for a state in which the session provides no token. `status` is the status of the session.
-  package static func state(_ state: SessionState, _ status: SessionStatus) -> Failure {
-    let account = status.account
-    // Prefer the status's message, because it may contain details that the state does not, such as the credential's
-    // path.
-    var message = status.state == state ? status.message : state.message(for: account)
-    if case .reauthRequired = state, status.state == .authenticated {
-      message = "The token cannot be refreshed. Run \"hearthctl login \(account)\"."
-    }
-    let kind: Kind
-    switch state {
-    case .unauthenticated: kind = .unauthenticated
-    case .reauthRequired: kind = .reauthRequired
-    case .locked, .hydrating: kind = .locked
-    case .authenticated:
-      return Failure(.internalError, "\(account)'s session changed during the call. Try again.")
-    }
-    return Failure(kind, message, account: account, action: state.action)
-  }
 }
 
 extension Failure {

@@ -83,4 +83,7 @@ extension String {
 
   /// The string in quotes, for use as a name in an error message. It is safe to show and fits on a line.
   package var quotedName: String { "\"\(shown(limit: Self.quotedNameLength))\"" }
+
+  /// The text without trailing periods and whitespace, for use within a sentence.
+  package var withoutStop: String { String(reversed().drop { $0 == "." || $0.isWhitespace }.reversed()) }
 }

@@ -179,8 +179,3 @@ struct TokenRejection: Error {
     response.header("Server").map { ["from a server named " + quote($0, limit: 40)] } ?? []
   }
 }
-
-extension String {
-  /// The text without trailing periods and whitespace.
-  var withoutStop: String { String(reversed().drop { $0 == "." || $0.isWhitespace }.reversed()) }
-}

@@ -22,12 +22,7 @@ extension GetMetrics: PlainMethod {
 
 extension ReloadConfiguration: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws -> Empty {
-    do {
-      try await service.reload()
-    } catch {
-      throw RPCError.internalError(
-        "The new configuration was rejected, so the previous one stays in use. Reason: \(error.message)")
-    }
+    try await service.reload()
     return Empty()
   }
 }

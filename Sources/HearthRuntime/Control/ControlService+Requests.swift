@@ -11,10 +11,10 @@ extension ControlService {
   /// was issued for an earlier configuration.
   func statusToAsk(_ account: AccountName) async throws -> SessionStatus {
     try await check(account)
-    let status = try await ask(account, .awaitReading).answer.status
+    let status = try await sessions.ask(.awaitReading, of: account).answer.status
     // Hearth must not send tokens that were issued for an earlier configuration anywhere.
     if status.isForeign {
-      throw RPCError(.refreshUnavailable, account: account, message: status.message, action: status.action)
+      throw Failure(.refreshUnavailable, status.message, account: account, action: status.action)
     }
     return status
   }
@@ -22,7 +22,7 @@ extension ControlService {
   /// Throws if an answer must be withheld, because the account was locked or `user`, whose token was sent, signed out
   /// or was replaced by another user in the meantime.
   fileprivate func checkReader(of account: AccountName, answerFor user: Subject?) async throws {
-    let status = try await ask(account, .awaitReading).answer.status
+    let status = try await sessions.ask(.awaitReading, of: account).answer.status
     if let failure = status.withholding(answerFor: user) { throw failure }
   }
 }

@@ -10,13 +10,13 @@ extension ControlService {
 }
 
 extension ListSessions: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(Failure) -> Sessions {
     try await service.statuses(nil)
   }
 }
 
 extension GetSession: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> SessionStatus {
     try await service.entry(account).service.snapshot()
   }
 }
@@ -40,7 +40,7 @@ extension GetToken: InstantMethod {
     return service.readyToken(of: account, minValidity: minValidity)
   }
 
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> GivenToken {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> GivenToken {
     if let url { try check(url, service.requests.access) }
     if scope != nil || audience != nil { try check(await service.entry(account).offer) }
     let token = try await service.token(of: account, minValidity: minValidity)
@@ -50,13 +50,13 @@ extension GetToken: InstantMethod {
 
 extension GetToken {
   /// Checks that the account's token may be sent to this URL.
-  private func check(_ url: String, _ access: APIAccess) throws(RPCError) {
+  private func check(_ url: String, _ access: APIAccess) throws {
     let place: Origin
     do { place = try Origin(ofServer: url) } catch {
-      throw .invalidParams("The parameter \"url\" cannot be used: \(error).")
+      throw RPCError.invalidParams("The parameter \"url\" cannot be used: \(error).")
     }
-    guard let api = access[account] else { throw .unknownAccount(account.description) }
-    guard api.allOrigins.contains(place) else { throw RPCError(.originNotAllowed(place, account)) }
+    guard let api = access[account] else { throw Failure.unknownAccount(account) }
+    guard api.allOrigins.contains(place) else { throw Failure.originNotAllowed(place, account) }
   }
 
   /// Checks that the account's tokens have the requested scopes and audience, because the program would otherwise get
@@ -82,26 +82,25 @@ extension GetToken {
 }
 
 extension ReportUnauthorized: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> SessionStatus {
     try await service.check(account)
     guard let fingerprint = Fingerprint(fingerprint) else {
-      throw .invalidParams("The parameter \"fingerprint\" must be 8 lowercase hex digits.")
+      throw RPCError.invalidParams("The parameter \"fingerprint\" must be 8 lowercase hex digits.")
     }
     let rejection = APIRejection(
       fingerprint, isChallenge: wwwAuthenticate.map(Challenge.isAsked) ?? false,
       reason: wwwAuthenticate.flatMap(Challenge.reason))
-    return try await service.ask(account, .reportUnauthorized(rejection)).answer.status
+    return try await service.sessions.ask(.reportUnauthorized(rejection), of: account).answer.status
   }
 }
 
 extension DiagnoseSession: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Diagnoses {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(Failure) -> Diagnoses {
     try await service.check(account)
     var found: [Diagnosis] = []
     if checks != [.sink] {
-      let (entry, answer) = try await service.ask(account, .token(minValidity: nil))
-      let bearer: Bearer? = if case .token(let bearer) = answer.response { bearer } else { nil }
-      found = await entry.probe?.checks(bearer, at: service.requests.access[account]?.origins ?? []) ?? []
+      let (entry, answer) = try await service.sessions.ask(.token(minValidity: nil), of: account)
+      found = await entry.probe?.checks(try? answer.bearer, at: service.requests.access[account]?.origins ?? []) ?? []
     }
     found += await service.sinks.checks(of: account)
     return Diagnoses(found.filter { checks.contains($0.check) })
@@ -109,16 +108,16 @@ extension DiagnoseSession: PlainMethod {
 }
 
 extension RefreshSession: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
-    let answer = try await service.ask(account, .refresh).answer
-    if case .rejected(let rejection) = answer.response { throw RPCError(rejection, answer.status) }
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> SessionStatus {
+    let answer = try await service.sessions.ask(.refresh, of: account).answer
+    if case .rejected(let failure) = answer.response { throw failure }
     await service.sinks.waitUntilIdle(account)
     return answer.status
   }
 }
 
 extension RehydrateSessions: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(Failure) -> Sessions {
     let entries = try await service.entries(account)
     await withDiscardingTaskGroup { group in
       for entry in entries {
@@ -130,12 +129,12 @@ extension RehydrateSessions: PlainMethod {
 }
 
 extension LockSessions: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(Failure) -> Sessions {
     let entries = try await service.entries(account)
     await service.lock(entries)
     for entry in entries {
       if let failure = await entry.service.whyLockIsForgotten() {
-        throw .forgettableLock(failure, of: entry.service.account)
+        throw .forgettableLock(failure, entry.service.account)
       }
     }
     return try await service.statuses(account)
@@ -143,14 +142,14 @@ extension LockSessions: PlainMethod {
 }
 
 extension UnlockSessions: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> Sessions {
     let entries = try await service.entries(account)
     // Unlock concurrently, so that no account waits for another account's store.
-    let results = await withTaskGroup(of: (AccountName, Swift.Result<Void, RPCError>).self) { group in
+    let results = await withTaskGroup(of: (AccountName, Swift.Result<Void, any Error>).self) { group in
       for entry in entries {
         group.addTask {
           let name = entry.service.account
-          return (name, await Swift.Result { () async throws(RPCError) in try await unlock(entry) })
+          return (name, await Swift.Result { try await unlock(entry) })
         }
       }
       return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
@@ -162,20 +161,16 @@ extension UnlockSessions: PlainMethod {
     return try await service.statuses(account)
   }
 
-  private func unlock(_ entry: SessionDirectory.Entry) async throws(RPCError) {
-    do throws(UnlockFailure) {
-      try await entry.service.unlock(.user, passphrase: passphrase)
-    } catch {
+  private func unlock(_ entry: SessionDirectory.Entry) async throws {
+    if try await !entry.service.unlock(.user, passphrase: passphrase) {
       // When a passphrase is given for all accounts, ignore it for accounts that do not use one.
-      if account != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
-      try? await entry.service.unlock(.user, passphrase: nil)
+      if let account {
+        throw RPCError.invalidParams("\(account)'s credential is not protected by a passphrase.")
+      }
+      try await entry.service.unlock(.user, passphrase: nil)
     }
-    if account != nil, passphrase == nil, await Self.lacksPassphrase(entry) {
-      let name = entry.service.account
-      throw .passphraseNeeded(
-        name,
-        message: "\(name) needs its passphrase. Run \"hearthctl unlock \(name)\" in a terminal, or with "
-          + "--passphrase-stdin.")
+    if let account, passphrase == nil, await Self.lacksPassphrase(entry) {
+      throw Failure.passphraseNeeded(account, "in a terminal, or with --passphrase-stdin")
     }
   }
 
@@ -195,7 +190,7 @@ extension SignOut: PlainMethod {
     let discarded = outbox == .discard ? await service.outbox.subjects(of: account) : []
     try await service.outbox.purge(account, of: discarded)
     // Get the credentials if the revocation or the provider's sign-out page needs them.
-    let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
+    let (entry, answer) = try await service.sessions.ask(.signOut(revoke: revoke || everywhere), of: account)
     let credentials: [Credential] = if case .signedOut(let signedOut, _) = answer.response { signedOut } else { [] }
     // Start the revocation immediately, so that none of the steps below can delay it.
     async let revoked: SignedOut.Revocation =
@@ -206,7 +201,7 @@ extension SignOut: PlainMethod {
     if case .signedOut = answer.response { await service.outbox.left(account) }
     // Delete the user's cached responses before reporting the sign-out.
     await service.requests.sessionChanged(account, answer.status.state, answer.status.subject)
-    if case .rejected(let rejection) = answer.response { throw RPCError(rejection, answer.status) }
+    if case .rejected(let failure) = answer.response { throw failure }
     await service.sinks.waitUntilIdle(account)
     let revocation = await revoked
     let page = everywhere ? await entry.endSession(of: credentials.first, service.clock) : nil
@@ -242,15 +237,11 @@ extension ControlService {
 
   /// Returns the account's token. Refreshes it first if it expires within `minValidity` (default: the session's usual
   /// minimum).
-  func token(of account: AccountName, minValidity: Duration?) async throws(RPCError) -> GivenToken {
-    let answer = try await ask(account, .token(minValidity: minValidity)).answer
-    switch answer.response {
-    case .token(let bearer):
-      metrics.tokenGiven(of: account)
-      return GivenToken(account, bearer, issuer: answer.status.issuer)
-    case .rejected(let rejection): throw RPCError(rejection, answer.status)
-    case .done, .signedOut: throw .internalError("The session returned no token.")
-    }
+  func token(of account: AccountName, minValidity: Duration?) async throws(Failure) -> GivenToken {
+    let answer = try await sessions.ask(.token(minValidity: minValidity), of: account).answer
+    let bearer = try answer.bearer
+    metrics.tokenGiven(of: account)
+    return GivenToken(account, bearer, issuer: answer.status.issuer)
   }
 
   /// Locks these accounts on the user's behalf.

@@ -16,7 +16,7 @@ package struct ControlService: ControlHandler {
   let info: @Sendable () async -> DaemonInfo
   let rules: @Sendable () async -> AccountRules
   let token: @Sendable (Secret) -> Token
-  let reload: @Sendable () async throws(ReloadFailure) -> Void
+  let reload: @Sendable () async throws(Failure) -> Void
   /// Held while a page of items is read and encoded.
   let pages = AsyncMutex()
 
@@ -27,7 +27,7 @@ package struct ControlService: ControlHandler {
     outbox: OutboxService, requests: RequestService, streams: StreamService, hub: EventHub, metrics: Metrics,
     clock: any Clock, info: @escaping @Sendable () async -> DaemonInfo,
     rules: @escaping @Sendable () async -> AccountRules = { AccountRules() },
-    token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
+    token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(Failure) -> Void
   ) {
     self.sessions = sessions
     self.signIns = signIns
@@ -120,42 +120,25 @@ package struct ControlService: ControlHandler {
 
   // MARK: - Accounts
 
-  func entry(_ account: AccountName) async throws(RPCError) -> SessionDirectory.Entry {
-    guard let entry = await sessions[account] else { throw .unknownAccount(account.description) }
+  func entry(_ account: AccountName) async throws(Failure) -> SessionDirectory.Entry {
+    guard let entry = await sessions[account] else { throw .unknownAccount(account) }
     return entry
   }
 
   /// Throws an unknown-account error (1005) if the account is not configured. Does nothing if `account` is `nil`.
-  func check(_ account: AccountName?) async throws(RPCError) {
+  func check(_ account: AccountName?) async throws(Failure) {
     if let account { _ = try await entry(account) }
   }
 
-  /// Sends a call to the account's session.
-  func ask(
-    _ account: AccountName, _ call: SessionCall
-  ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionAnswer) {
-    guard let asked = await sessions.ask(call, of: account) else { throw .unknownAccount(account.description) }
-    return asked
-  }
-
   /// Returns the entry of the account, or of all accounts if `account` is `nil`.
-  func entries(_ account: AccountName?) async throws(RPCError) -> [SessionDirectory.Entry] {
+  func entries(_ account: AccountName?) async throws(Failure) -> [SessionDirectory.Entry] {
     if let account { [try await entry(account)] } else { await sessions.all }
   }
 
-  func statuses(_ account: AccountName?) async throws(RPCError) -> Sessions {
+  func statuses(_ account: AccountName?) async throws(Failure) -> Sessions {
     var statuses: [SessionStatus] = []
     for entry in try await entries(account) { statuses.append(await entry.service.snapshot()) }
     return Sessions(statuses)
-  }
-}
-
-/// An error in the configuration. The message names the file and, if known, the line.
-package struct ReloadFailure: Error, Hashable, Sendable {
-  package let message: String
-
-  package init(message: String) {
-    self.message = message
   }
 }
 

@@ -7,6 +7,17 @@ package struct SessionAnswer: Sendable {
   package let status: SessionStatus
   package let at: Timestamp
 
+  /// The token that a call asked for, or the reason why there is none.
+  var bearer: Bearer {
+    get throws(Failure) {
+      switch response {
+      case .token(let bearer): bearer
+      case .rejected(let failure): throw failure
+      case .done, .signedOut: throw .state(status.state, status)
+      }
+    }
+  }
+
   /// Whether the response is a completed sign-out, after which no credential remains to be removed.
   var isCompleteSignOut: Bool { if case .signedOut(_, let isComplete) = response { isComplete } else { false } }
 }

@@ -92,12 +92,14 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     for lock in Lock.allCases where locks.contains(lock) { await entry.service.change(lock, isSet: true) }
   }
 
-  /// Sends the call to the account's session. Returns `nil` if the account has no session, or if the account is removed
-  /// before the session answers.
-  package func ask(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
-    guard let entry = entries[account] else { return nil }
+  /// Sends the call to the account's session. Throws an unknown-account error if the account has no session, or if the
+  /// account is removed before the session answers.
+  package func ask(
+    _ call: SessionCall, of account: AccountName
+  ) async throws(Failure) -> (entry: Entry, answer: SessionAnswer) {
+    guard let entry = entries[account] else { throw .unknownAccount(account) }
     let answer = await entry.service.ask(call)
-    if case .rejected(.stopping) = answer.response, entries[account] == nil { return nil }
+    if answer.response == .rejected(.shuttingDown), entries[account] == nil { throw .unknownAccount(account) }
     return (entry, answer)
   }
 
@@ -140,33 +142,16 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
 
   package nonisolated func bearer(for account: AccountName) async throws(Failure) -> Bearer {
     if let ready = readyToken(of: account, Self.validityToSend) { return ready.bearer }
-    return try await currentBearer(of: account).bearer
-  }
-
-  private func currentBearer(
-    of account: AccountName
-  ) async throws(Failure) -> (bearer: Bearer, answer: SessionAnswer) {
-    guard let (_, answer) = await ask(.token(minValidity: Self.validityToSend), of: account) else {
-      throw .unknownAccount(account)
-    }
-    switch answer.response {
-    case .token(let bearer): return (bearer, answer)
-    case .rejected(.refreshUnavailable(let message, let retryAfter)):
-      throw Failure(
-        .refreshUnavailable, message, account: account, action: answer.status.action, retryAfter: retryAfter)
-    case .rejected(.state(let state)): throw .state(state, answer.status)
-    case .rejected, .done, .signedOut: throw .state(answer.status.state, answer.status)
-    }
+    return try await ask(.token(minValidity: Self.validityToSend), of: account).answer.bearer
   }
 
   package func tokenRejected(
     _ rejection: APIRejection, of account: AccountName
   ) async throws(Failure) -> Bearer {
-    guard let (_, report) = await ask(.reportUnauthorized(rejection), of: account) else {
-      throw .unknownAccount(account)
-    }
+    let report = try await ask(.reportUnauthorized(rejection), of: account).answer
     if case .token(let kept) = report.response { return kept }
-    let (bearer, answer) = try await currentBearer(of: account)
+    let answer = try await ask(.token(minValidity: Self.validityToSend), of: account).answer
+    let bearer = try answer.bearer
     guard bearer.token.fingerprint == rejection.fingerprint else { return bearer }
     throw Failure(
       .refreshUnavailable,

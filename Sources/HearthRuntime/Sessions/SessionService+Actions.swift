@@ -99,7 +99,7 @@ extension SessionService {
       }
     case .obtain(let id, let code):
       guard let ask = steps[id]?.ask else { return }
-      work.add { await self.obtained(id, await Result { () async throws(SessionRejection) in try await ask(code) }) }
+      work.add { await self.obtained(id, await Result { () async throws(SignInFailure) in try await ask(code) }) }
     case .beginSignIn(let id):
       guard let begin = steps[id]?.begin else { return }
       work.add {
@@ -169,7 +169,7 @@ extension SessionService {
     }
   }
 
-  private func obtained(_ id: CallID, _ result: Result<GrantAnswer?, SessionRejection>) {
+  private func obtained(_ id: CallID, _ result: Result<GrantAnswer?, SignInFailure>) {
     if case .success(.granted(let response)) = result, let measured = response.skew { observe(measured) }
     receive(.obtained(id, result))
   }

@@ -8,28 +8,26 @@ struct GrantSteps: Sendable {
   var show: (@Sendable (SignInSteps, SignInProgress) -> Void)?
   /// Requests the grant, with the browser's code if there is one. Called after disk space was reserved for the grant.
   /// Returns `nil` to use the imported grant unchanged.
-  let ask: @Sendable (_ code: Secret?) async throws(SessionRejection) -> GrantAnswer?
+  let ask: @Sendable (_ code: Secret?) async throws(SignInFailure) -> GrantAnswer?
 }
 
 /// Requests and revokes grants outside of refreshes, for imports, sign-ins and sign-outs.
 extension SessionService {
   /// Imports a grant. Unless `isTried` is set, refreshes the grant first, and throws if the refresh fails. The previous
   /// session then continues.
-  package func adopt(_ credential: Credential, isTried: Bool) async throws(SessionRejection) {
+  package func adopt(_ credential: Credential, isTried: Bool) async throws(Failure) {
     var timed = credential
     // If the caller did not give a lifetime, the expiry comes from the token. The provider's clock may differ from this
     // clock, so tell the machine where the expiry comes from.
     let isCounted = isTried && credential.grant.expiresAt != nil
     if !isCounted { timed.grant.expiresAt = expiry(of: credential.grant) }
-    let steps = GrantSteps { [endpoint] _ async throws(SessionRejection) in
+    let steps = GrantSteps { [endpoint] _ async throws(SignInFailure) in
       if isTried { return nil }
       do throws(RefreshFailure) { return .granted(try await endpoint.refresh(credential)) } catch {
-        throw .provider(error)
+        throw .refresh(error)
       }
     }
-    if case .rejected(let rejection) = await ask(.adopt(timed, isCounted: isCounted), steps).response {
-      throw rejection
-    }
+    if case .rejected(let failure) = await ask(.adopt(timed, isCounted: isCounted), steps).response { throw failure }
     await storeIsQuiet()
   }
 

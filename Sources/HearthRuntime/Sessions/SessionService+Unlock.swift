@@ -6,14 +6,15 @@ extension SessionService {
   private static let unlockTimeout: Duration = .seconds(10)
 
   /// Removes a lock and opens the sealed credential if a passphrase is given. Waits until the credential has been read
-  /// or the usual time limit has passed.
-  package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
-    if let passphrase { try await openStore(with: passphrase) }
+  /// or the usual time limit has passed. Returns false and changes nothing if a passphrase is given but not used.
+  @discardableResult
+  package func unlock(_ lock: Lock, passphrase: Secret?) async throws(Failure) -> Bool {
+    if let passphrase, try await !openStore(with: passphrase) { return false }
     receive(.unlocked(lock))
     // Read only after removing the lock, because anything read while locked is wiped, including the key.
     if passphrase != nil { receive(.credentialHinted) }
-    if await ask(.awaitReading).status.state == .hydrating { return }
-    await storeIsQuiet()
+    if await ask(.awaitReading).status.state != .hydrating { await storeIsQuiet() }
+    return true
   }
 
   /// Returns whether the account needs a passphrase before its credential can be opened or sealed.
@@ -23,19 +24,21 @@ extension SessionService {
 
   /// Tries a passphrase once all earlier attempts have finished, so that a wrong passphrase does not use up the time of
   /// another caller's attempt.
-  private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
+  private func openStore(with passphrase: Secret) async throws(Failure) -> Bool {
     try await passphraseMutex.withLock { await attempt(passphrase) }.get()
   }
 
   /// Tries a passphrase. If the store refuses passphrases for a short time after a wrong one, waits for that time.
-  private func attempt(_ passphrase: Secret) async -> Result<Void, UnlockFailure> {
+  private func attempt(_ passphrase: Secret) async -> Result<Bool, Failure> {
     let deadline = clock.now() + Self.unlockTimeout
     while true {
       let result = await inStoreOrder { [store] in
-        await Result { () async throws(UnlockFailure) in try await store.unlock(passphrase: passphrase) }
+        await Result { () async throws(Failure) in try await store.unlock(passphrase: passphrase) }
       }
       let next = clock.now()
-      guard case .failure(.tooSoon(let wait)) = result, next + wait <= deadline, !isStopped, !Task.isCancelled else {
+      guard case .failure(let failure) = result, let wait = failure.retryAfter, next + wait <= deadline, !isStopped,
+        !Task.isCancelled
+      else {
         return result
       }
       await shielded { [clock] in await clock.sleep(until: next + wait) }

@@ -190,7 +190,7 @@ package actor SessionService: PlanningService, RunningService {
 
   private var stopped: SessionAnswer {
     let now = catchUp()
-    return SessionAnswer(response: .rejected(.stopping), status: machine.snapshot(at: now), at: now)
+    return SessionAnswer(response: .rejected(.shuttingDown), status: machine.snapshot(at: now), at: now)
   }
 
   package func networkReturned() { receive(.networkReturned) }

@@ -29,12 +29,12 @@ package final class ReauthService: RunningService {
       logger.info("No browser was opened to sign in to \(account), because there is no display.")
       return
     }
-    do throws(SessionRejection) {
+    do throws(Failure) {
       let begun = try await signIns.begin(.browser, of: entry, replacing: false)
       guard case .browser(let signIn) = begun.steps else { return }
       await show(signIn.authorizationURL, begun)
     } catch {
-      logger.notice("No browser was opened to sign in to \(account): \(error.sentence(account))")
+      logger.notice("No browser was opened to sign in to \(account): \(error.message)")
     }
   }
 

@@ -9,8 +9,8 @@ enum SignInPage {
   /// Reports a failure. `sentence` explains the problem and the next step. It may contain text from an untrusted
   /// source, because the page escapes it.
   static func failed(_ sentence: String, _ account: AccountName) -> RedirectPage {
-    page(
-      400, "You are not signed in", "\(sentence) To try again, run \"hearthctl login \(account)\" in a terminal.")
+    let command = SessionState.Action.signIn.command(for: account)
+    return page(400, "You are not signed in", "\(sentence) To try again, run \"\(command)\" in a terminal.")
   }
 
   /// Answers a request that does not belong to the sign-in. The sign-in continues.

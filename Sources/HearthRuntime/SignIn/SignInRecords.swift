@@ -11,7 +11,7 @@ package struct SignInHandle: Sendable {
 
 /// A sign-in in progress, or its outcome.
 struct SignInRecord {
-  typealias Outcome = Result<SessionStatus, SessionRejection>
+  typealias Outcome = Result<SessionStatus, Failure>
 
   let service: SessionService
   /// The sign-in's call to the session, or `nil` before the sign-in starts at the provider and once it is over.

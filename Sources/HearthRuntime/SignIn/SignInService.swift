@@ -3,7 +3,7 @@ package import HearthCore
 /// Carries out the sign-ins of all accounts. Each account's session decides about its sign-ins, and uses the previous
 /// grant until the new one is on disk.
 package actor SignInService: RunningService {
-  package typealias Outcome = Result<SessionStatus, SessionRejection>
+  package typealias Outcome = Result<SessionStatus, Failure>
 
   private let redirects: any RedirectListener
   /// Waits for revocations in progress that could also revoke the new grant.
@@ -23,11 +23,11 @@ package actor SignInService: RunningService {
   /// Ends every sign-in that waits for the user. `run` ends after the grants that are being requested have arrived.
   package func stop() async {
     isStopping = true
-    for record in records.inProgress { await interrupt(record, .stopping) }
+    for record in records.inProgress { await interrupt(record, .shuttingDown) }
     work.finish()
   }
 
-  private func interrupt(_ record: SignInRecord, _ why: SessionRejection) async {
+  private func interrupt(_ record: SignInRecord, _ why: Failure) async {
     if let call = record.call { await record.service.receive(.signInInterrupted(call, why)) }
   }
 
@@ -38,8 +38,8 @@ package actor SignInService: RunningService {
   package func begin(
     _ flow: SignInFlow, as user: (name: String, password: Secret)? = nil, of entry: SessionDirectory.Entry,
     replacing: Bool
-  ) async throws(SessionRejection) -> SignInHandle {
-    if isStopping { throw .stopping }
+  ) async throws(Failure) -> SignInHandle {
+    if isStopping { throw .shuttingDown }
     let id = records.add(entry.service)
     guard flow.waitsForPerson else {
       let expiresAt = entry.service.clock.now() + SignInProgress.timeout
@@ -54,7 +54,7 @@ package actor SignInService: RunningService {
     }
     for await handle in handles { return handle }
     if case .failure(let why)? = await outcome(of: id) { throw why }
-    throw .cancelled
+    throw .signInCancelled(entry.service.account)
   }
 
   /// Waits for the outcome. Returns `nil` if the sign-in is unknown or the calling task is cancelled.
@@ -70,7 +70,7 @@ package actor SignInService: RunningService {
   /// arrives. Returns false if the sign-in is unknown.
   package func cancel(_ id: String) async -> Bool {
     guard let record = records[id] else { return false }
-    await interrupt(record, .cancelled)
+    await interrupt(record, .signInCancelled(record.service.account))
     return true
   }
 
@@ -100,14 +100,9 @@ package actor SignInService: RunningService {
       try await self.start(flow, id, call, endpoint, open)
     } show: { [account = service.account] steps, progress in
       show(SignInHandle(id: id, account: account, progress: progress, steps: steps))
-    } ask: { [revocationsEnd] code async throws(SessionRejection) in
+    } ask: { [revocationsEnd] code async throws(SignInFailure) in
       await revocationsEnd(service)
-      do throws(SignInFailure) {
-        if let answer = try await self.ask(user, id, code, endpoint) { return answer }
-      } catch {
-        throw .signIn(error)
-      }
-      throw .superseded
+      return try await self.ask(user, id, code, endpoint)
     }
     let endsEarlier =
       switch flow {
@@ -128,7 +123,7 @@ package actor SignInService: RunningService {
     await records[id]?.redirect?.close()
     let outcome: Outcome
     switch response {
-    case .rejected(let why): outcome = .failure(told(why))
+    case .rejected(let why): outcome = .failure(told(why, service.account))
     case .done, .token, .signedOut:
       await service.storeIsQuiet()
       outcome = .success(await service.snapshot())
@@ -137,9 +132,9 @@ package actor SignInService: RunningService {
     return outcome
   }
 
-  /// Returns `why`, or `.reconfigured` if only the session is stopping, because its account was removed.
-  private func told(_ why: SessionRejection) -> SessionRejection {
-    why == .stopping && !isStopping ? .reconfigured : why
+  /// Returns `why`, or `reconfigured` if only the session is stopping, because its account was removed.
+  private func told(_ why: Failure, _ account: AccountName) -> Failure {
+    why.kind == .shuttingDown && !isStopping ? .reconfigured(account) : why
   }
 
   /// Asks the provider for the page to open or the code to show.
@@ -170,14 +165,12 @@ package actor SignInService: RunningService {
 
   private func ask(
     _ user: (name: String, password: Secret)?, _ id: String, _ code: Secret?, _ endpoint: any SignInEndpoint
-  ) async throws(SignInFailure) -> GrantAnswer? {
+  ) async throws(SignInFailure) -> GrantAnswer {
     if let user { return .granted(try await endpoint.signIn(username: user.name, password: user.password)) }
-    switch records[id]?.steps {
-    case .browser(let signIn)?:
-      guard let code else { return nil }
-      return .granted(try await endpoint.redeem(code: code, of: signIn))
-    case .device(let device)?: return try await endpoint.poll(device)
-    case nil: return nil
+    switch (records[id]?.steps, code) {
+    case (.browser(let signIn)?, let code?): return .granted(try await endpoint.redeem(code: code, of: signIn))
+    case (.device(let device)?, _): return try await endpoint.poll(device)
+    case (.browser?, nil), (nil, _): throw .failed(message: "The sign-in is over.")
     }
   }
 
@@ -198,8 +191,8 @@ package actor SignInService: RunningService {
     }
     let (reading, account) = (signIn.read(request), record.service.account)
     switch (await record.service.call(.redirected(call, reading)), reading) {
-    case (.rejected(.superseded), _): return SignInPage.over
-    case (.rejected(let why), _): return SignInPage.failed(told(why).sentence(account), account)
+    case (.rejected(let why), _) where why.kind == .unknownSignIn: return SignInPage.over
+    case (.rejected(let why), _): return SignInPage.failed(told(why, account).message, account)
     case (_, .foreign): return SignInPage.foreign
     case (_, .unclaimedError(let message)): return SignInPage.unclaimed(message)
     case (_, .untrusted(let why)): return SignInPage.untrusted(why, account)

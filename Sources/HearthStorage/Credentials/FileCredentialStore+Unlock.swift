@@ -3,22 +3,24 @@ package import HearthCore
 extension FileCredentialStore {
   package func needsPassphrase() async -> Bool { protection == .passphrase && passphraseKey == nil }
 
-  package func unlock(passphrase: Secret) async throws(UnlockFailure) {
-    if let wait = wrongPassphrases.wait(at: clock.steadyNow()) { throw .tooSoon(wait) }
+  @discardableResult
+  package func unlock(passphrase: Secret) async throws(Failure) -> Bool {
+    if let wait = wrongPassphrases.wait(at: clock.steadyNow()) { throw .tooManyPassphrases(account, wait) }
     let scan: CredentialScan
     do {
       scan = try await self.scan()
     } catch {
-      throw .unavailable(error)
+      throw Failure(error, account)
     }
     switch scan.outcome {
     case .corrupt(let text):
-      throw .unavailable(AccessFailure(.storageError, detail: "\(scan.place.file) is unreadable: \(text)"))
+      let why = AccessFailure(.storageError, detail: "\(scan.place.file) is unreadable: \(text)")
+      throw Failure(why, account)
     case .tooNew:
-      throw .unavailable(
-        AccessFailure(.storageError, detail: "\(scan.place.file) was written by a newer version of Hearth"))
+      let why = AccessFailure(.storageError, detail: "\(scan.place.file) was written by a newer version of Hearth")
+      throw Failure(why, account)
     case .nothing:
-      try await setPassphrase(passphrase)
+      return try await setPassphrase(passphrase)
     case .file(let file):
       guard case .sealed(let sealed) = file.body, let kdf = sealed.kdf else {
         return try await setPassphrase(passphrase)
@@ -26,23 +28,25 @@ extension FileCredentialStore {
       let key = try await key(from: passphrase, kdf)
       guard Seal.open(sealed.bytes, with: key, associated: file.header.associatedData(kdf: kdf)) != nil else {
         wrongPassphrases.add(at: clock.steadyNow())
-        throw .wrongPassphrase
+        throw .wrongPassphrase(account)
       }
       keep(key, kdf)
+      return true
     }
   }
 
-  /// Derives the key that will seal the credential's next version.
-  private func setPassphrase(_ passphrase: Secret) async throws(UnlockFailure) {
-    guard protection == .passphrase else { throw .notSealed }
-    guard !passphrase.isEmpty else { throw .wrongPassphrase }
+  /// Derives the key that will seal the credential's next version. Returns false if the configuration uses no passphrase.
+  private func setPassphrase(_ passphrase: Secret) async throws(Failure) -> Bool {
+    guard protection == .passphrase else { return false }
+    guard !passphrase.isEmpty else { throw .wrongPassphrase(account) }
     let kdf = ScryptParameters.fresh(n: scryptCost)
     keep(try await key(from: passphrase, kdf), kdf)
+    return true
   }
 
-  private func key(from passphrase: Secret, _ kdf: ScryptParameters) async throws(UnlockFailure) -> SealingKey {
+  private func key(from passphrase: Secret, _ kdf: ScryptParameters) async throws(Failure) -> SealingKey {
     guard let key = await kdf.key(from: passphrase) else {
-      throw .unavailable(AccessFailure(.keyUnavailable, detail: "not enough memory to derive the key"))
+      throw Failure(AccessFailure(.keyUnavailable, detail: "not enough memory to derive the key"), account)
     }
     return key
   }

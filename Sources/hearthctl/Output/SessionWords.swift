@@ -19,14 +19,11 @@ extension SessionStatus {
   /// The command for the next step, or `nil` if the user has nothing to do.
   var next: String? {
     switch action {
-    case .signIn: "hearthctl login \(account)"
-    case .unlock: "hearthctl unlock \(account)"
-    case .fixConfiguration: "hearthctl account edit"
+    case .signIn, .unlock, .fixConfiguration: action?.command(for: account)
     case .wait, nil:
       switch state {
-      // Hearth retries automatically, but a user who has fixed the cause need not wait.
-      case .locked(.accessFailure): "hearthctl retry \(account)"
-      case .authenticated: history.failures > 0 ? "hearthctl retry \(account)" : nil
+      case .locked(.accessFailure): SessionState.Action.wait.command(for: account)
+      case .authenticated: history.failures > 0 ? SessionState.Action.wait.command(for: account) : nil
       case .hydrating, .locked, .unauthenticated, .reauthRequired: nil
       }
     }

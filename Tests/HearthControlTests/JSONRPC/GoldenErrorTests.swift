@@ -50,9 +50,12 @@ import Testing
     ("signInDenied", RPCError(.signInDenied, account: work, message: "a message")),
     ("unknownSignIn", .unknownSignIn("an id")),
     ("flowNotSupported", RPCError(.flowNotSupported, account: work, message: "a message")),
-    ("wrongPassphrase", .wrongPassphrase(work, message: "a message")),
-    ("wrongPassphrase", .wrongPassphrase(work, message: "a message", retryAfterSeconds: 7)),
-    ("passphraseNeeded", .passphraseNeeded(work, message: "a message")),
+    ("wrongPassphrase", RPCError(.wrongPassphrase, account: work, message: "a message", action: .unlock)),
+    (
+      "wrongPassphrase",
+      RPCError(.wrongPassphrase, account: work, message: "a message", action: .unlock, retryAfterSeconds: 7)
+    ),
+    ("passphraseNeeded", RPCError(.passphraseNeeded, account: work, message: "a message", action: .unlock)),
   ]
 
   @Test("each error is answered as text that was recorded")

@@ -67,8 +67,8 @@ struct CallTests {
     session.fails(.unavailable(message: "503", retryAfter: .seconds(3600)))
     session.passes(.sample + .seconds(3590) - session.now)
     #expect(session.answer(asking: .token(minValidity: nil)) == .token(first))
-    guard
-      case .rejected(.refreshUnavailable("503", let wait?))? = session.answer(asking: .token(minValidity: .seconds(60)))
+    guard let failure = session.answer(asking: .token(minValidity: .seconds(60)))?.failure,
+      failure.kind == .refreshUnavailable, failure.message == "503", let wait = failure.retryAfter
     else {
       Issue.record("a validity that cannot be had was not refused")
       return
@@ -82,10 +82,10 @@ struct CallTests {
     session.passes(.seconds(3601))
     let id = session.asks(.token(minValidity: nil))
     session.fails(.unavailable(message: "503", retryAfter: .seconds(20)))
-    #expect(session.answer(to: id) == .rejected(.refreshUnavailable(message: "503", retryAfter: .seconds(20))))
+    #expect(session.answer(to: id) == session.unavailable("503", retryAfter: .seconds(20)))
     session.passes(.seconds(5))
     let later = session.asks(.token(minValidity: nil))
-    #expect(session.answer(to: later) == .rejected(.refreshUnavailable(message: "503", retryAfter: .seconds(15))))
+    #expect(session.answer(to: later) == session.unavailable("503", retryAfter: .seconds(15)))
   }
 
   @Test("waits at most two seconds for a credential that is being read")
@@ -96,7 +96,7 @@ struct CallTests {
     #expect(session.answer(to: id) == nil)
     session.wakes()
     #expect(session.now == .sample + .seconds(2))
-    #expect(session.answer(to: id) == .rejected(.state(.hydrating)))
+    #expect(session.answer(to: id) == session.rejection(in: .hydrating))
     let lucky = session.asks(.token(minValidity: nil))
     session.passes(.seconds(1))
     session.reads(.found(first))
@@ -107,7 +107,7 @@ struct CallTests {
   func noSession() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
-    let refusal = SessionResponse.rejected(.state(.unauthenticated(signedOut: false)))
+    let refusal = session.rejection(in: .unauthenticated(signedOut: false))
     #expect(session.answer(asking: .token(minValidity: nil)) == refusal)
     #expect(session.answer(asking: .refresh) == refusal)
   }
@@ -130,8 +130,7 @@ struct CallTests {
     session.isGranted(.sample(2, lifetime: .seconds(3600)))
     let id = session.asks(.token(minValidity: .seconds(3000)))
     session.passes(.seconds(70))
-    let late = SessionRejection.refreshUnavailable(message: "The provider did not respond.", retryAfter: nil)
-    #expect(session.answer(to: id) == .rejected(late))
+    #expect(session.answer(to: id) == session.unavailable("The provider did not respond."))
   }
 
   @Test("does not answer later because a clock is set back")
@@ -171,22 +170,17 @@ struct CallTests {
     session.wakes()
     #expect(session.attempts.count == 9)
     session.fails(.unavailable(message: "503", retryAfter: nil))
-    guard case .rejected(.refreshUnavailable("503", _?))? = session.answer(to: id) else {
-      Issue.record("the failure was not answered")
-      return
-    }
+    let failure = session.answer(to: id)?.failure
+    #expect(failure?.kind == .refreshUnavailable && failure?.message == "503" && failure?.retryAfter != nil)
   }
 
   @Test("refuses a forced refresh if there is nothing to refresh with, or the file cannot be read")
   func cannotForce() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
-    guard case .rejected(.state(.reauthRequired(.noRefreshToken)))? = session.answer(asking: .refresh) else {
-      Issue.record("not refused")
-      return
-    }
+    #expect(session.answer(asking: .refresh) == session.rejection(in: .reauthRequired(.noRefreshToken)))
     var unreadable = SessionScript.holding()
     unreadable.isHinted(.unreadable(.denied))
-    #expect(unreadable.answer(asking: .refresh) == .rejected(.state(.locked(.accessFailure(.denied)))))
+    #expect(unreadable.answer(asking: .refresh) == unreadable.rejection(in: .locked(.accessFailure(.denied))))
   }
 
   @Test("tells callers of refresh that the session has ended, once that is on record")
@@ -198,7 +192,7 @@ struct CallTests {
     session.reads(.found(first))
     #expect(session.answer(to: ids[0]) == nil)
     session.writesEnd()
-    #expect(session.answer(to: ids[0]) == .rejected(.state(.reauthRequired(.refreshTokenRejected))))
+    #expect(session.answer(to: ids[0]) == session.rejection(in: .reauthRequired(.refreshTokenRejected)))
   }
 
   // MARK: - A token that an API refused

@@ -52,7 +52,7 @@ struct ClientCredentialsTests {
     #expect(session.state == .authenticated)
     #expect(session.snapshot.history.failures == 1)
     #expect(session.snapshot.message.hasPrefix("No token yet: ") && session.snapshot.message.contains("no route"))
-    guard case .rejected(.refreshUnavailable)? = session.answer(asking: .token(minValidity: nil)) else {
+    guard session.answer(asking: .token(minValidity: nil))?.failure?.kind == .refreshUnavailable else {
       Issue.record("\(session.answers)")
       return
     }
@@ -177,7 +177,8 @@ struct ClientCredentialsTests {
   @Test("says for another type of account that somebody has to sign in")
   func otherTypes() {
     var session = SessionScript.holding()
-    let told = SignInFailure.notSupported(message: "Only client-credentials accounts support this flow.")
-    #expect(session.answer(asking: .requestGrant) == .rejected(.signIn(told)))
+    let message = "Only client-credentials accounts support this flow."
+    #expect(
+      session.answer(asking: .requestGrant) == .rejected(Failure(.flowNotSupported, message, account: .sample)))
   }
 }

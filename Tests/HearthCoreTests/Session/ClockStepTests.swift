@@ -76,7 +76,7 @@ struct ClockStepTests {
     session.passes(.seconds(599))
     #expect(session.answer(to: id) == nil)
     session.passes(.seconds(1))
-    #expect(session.answer(to: id) == .rejected(.expired(unanswered: nil)))
+    #expect(session.answer(to: id) == .rejected(.signInTimedOut(.sample, unanswered: nil)))
   }
 }
 

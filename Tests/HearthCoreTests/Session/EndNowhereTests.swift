@@ -25,7 +25,8 @@ struct EndNowhereTests {
     var session = refused()
     #expect(session.state == .authenticated && session.snapshot.token == nil)
     #expect(session.snapshot.message.contains("cannot save that yet (\(AccessFailure.full.detail))"))
-    guard case .rejected(.refreshUnavailable(_, let retryAfter?))? = session.answer(asking: .token(minValidity: nil))
+    guard let failure = session.answer(asking: .token(minValidity: nil))?.failure,
+      failure.kind == .refreshUnavailable, let retryAfter = failure.retryAfter
     else {
       Issue.record("a call waits, or is served")
       return
@@ -69,11 +70,11 @@ struct EndNowhereTests {
     var session = SessionScript.holding()
     let id = session.asks(.signOut(revoke: true))
     session.removes(.away, nowhere: true)
-    guard case .rejected(.refreshUnavailable(let message, _))? = session.answer(to: id) else {
+    guard let failure = session.answer(to: id)?.failure, failure.kind == .refreshUnavailable else {
       Issue.record("it is told as done")
       return
     }
-    #expect(message.contains(AccessFailure.away.detail))
+    #expect(failure.message.contains(AccessFailure.away.detail))
     #expect(session.effects == [.revokeAtOnce(.sample(1, issuedAt: .sample))])
     #expect(session.state == .authenticated && session.token == nil)
     session.wakes()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The grant of an import or a sign-in, until it is written")
 struct IncomingGrantTests {
-  private let lost = SessionRejection.provider(.unanswered(message: "reset"))
+  private let lost = SignInFailure.refresh(.unanswered(message: "reset"))
 
   /// An import of a refresh token alone.
   private func importing(_ session: inout SessionScript) -> CallID {
@@ -22,7 +22,7 @@ struct IncomingGrantTests {
       #expect(session.effects == [.obtain(id)])
       session.take(.obtained(id, .failure(lost)))
     }
-    #expect(session.effects.isEmpty && session.answer(to: id) == .rejected(lost))
+    #expect(session.effects.isEmpty && session.answer(to: id) == .rejected(Failure(lost, .sample)))
     #expect(session.token == .sample(1) && session.machine.isAtRest)
   }
 
@@ -30,14 +30,14 @@ struct IncomingGrantTests {
   func notAgain() {
     var session = SessionScript.holding()
     let id = importing(&session)
-    let unreachable = SessionRejection.provider(.unreachable(message: "no route"))
+    let unreachable = SignInFailure.refresh(.unreachable(message: "no route"))
     session.take(.roomMade(id, .success(())))
     session.take(.obtained(id, .failure(unreachable)))
-    #expect(session.effects.isEmpty && session.answer(to: id) == .rejected(unreachable))
+    #expect(session.effects.isEmpty && session.answer(to: id) == .rejected(Failure(unreachable, .sample)))
     let superseded = importing(&session)
     session.take(.roomMade(superseded, .success(())))
     session.asks(.signOut(revoke: false))
-    #expect(session.answer(to: superseded) == .rejected(.superseded))
+    #expect(session.answer(to: superseded) == .rejected(.superseded(.sample)))
     session.take(.obtained(superseded, .failure(lost)))
     #expect(session.effects.isEmpty && session.answers[superseded]?.count == 1)
   }
@@ -52,13 +52,13 @@ struct IncomingGrantTests {
       session.brings(.sample(5, issuedAt: session.now), to: id)
       let isRevoked = session.effects.contains(.revoke(.sample(5, issuedAt: session.now)))
       #expect(isRevoked == !replacesLocked)
-      #expect(session.answer(to: id) == (replacesLocked ? nil : .rejected(.state(.locked(.explicit(.user))))))
+      #expect(session.answer(to: id) == (replacesLocked ? nil : session.rejection(in: .locked(.explicit(.user)))))
       #expect(session.machine.isAtRest == !replacesLocked)
     }
     var locked = SessionScript.holding()
     locked.take(.locked(.user))
     let id = locked.signsIn(replacesLocked: false)
-    #expect(locked.effects.isEmpty && locked.answer(to: id) == .rejected(.state(.locked(.explicit(.user)))))
+    #expect(locked.effects.isEmpty && locked.answer(to: id) == locked.rejection(in: .locked(.explicit(.user))))
   }
 
   @Test("is revoked if the sign-in was given up, or if its ID token is refused, and the session stays")
@@ -68,14 +68,14 @@ struct IncomingGrantTests {
     let id = session.signsIn()
     session.take(.obtained(id, .success(.granted(TokenResponse(granted, at: session.now)))))
     #expect(session.effects == [.complete(id, granted)])
-    session.take(.signInInterrupted(id, .cancelled))
-    #expect(session.effects.isEmpty && session.answer(to: id) == .rejected(.cancelled))
+    session.take(.signInInterrupted(id, .signInCancelled(.sample)))
+    #expect(session.effects.isEmpty && session.answer(to: id) == .rejected(.signInCancelled(.sample)))
     session.take(.completed(id, granted))
     #expect(session.effects == [.revoke(granted)] && session.answers[id]?.count == 1)
     let other = session.signsIn()
     let response = TokenResponse(granted, at: session.now)
-    session.take(.obtained(other, .failure(.signIn(.unusable(response, message: "It is for another client.")))))
-    let told = SessionRejection.signIn(.failed(message: "It is for another client."))
+    session.take(.obtained(other, .failure(.unusable(response, message: "It is for another client."))))
+    let told = Failure(.signInFailed, "It is for another client.", account: .sample)
     #expect(session.effects == [.revoke(granted)] && session.answer(to: other) == .rejected(told))
     #expect(session.token == .sample(1))
   }
@@ -85,7 +85,7 @@ struct IncomingGrantTests {
     var session = SessionScript.holding()
     let id = importing(&session)
     session.take(.roomMade(id, .failure(.full)))
-    #expect(session.effects.isEmpty && session.answer(to: id) == .rejected(.storage(.full)))
+    #expect(session.effects.isEmpty && session.answer(to: id) == .rejected(Failure(.full, .sample)))
   }
 
   @Test("is not asked for any more if room is made too late")
@@ -97,7 +97,7 @@ struct IncomingGrantTests {
     #expect(session.answer(to: id) == nil && session.machine.nextWake(after: session.now) == session.now + .seconds(1))
     session.passes(.seconds(1))
     let silent = AccessFailure(.storageError, detail: "the storage did not respond in time")
-    #expect(session.answer(to: id) == .rejected(.storage(silent)) && session.machine.isAtRest)
+    #expect(session.answer(to: id) == .rejected(Failure(silent, .sample)) && session.machine.isAtRest)
     session.take(.roomMade(id, .success(())))
     #expect(session.effects.isEmpty && session.answers[id]?.count == 1)
   }
@@ -126,7 +126,7 @@ struct IncomingGrantTests {
     var session = SessionScript.holding()
     let id = importing(&session)
     session.asks(.signOut(revoke: false))
-    #expect(session.answer(to: id) == .rejected(.superseded))
+    #expect(session.answer(to: id) == .rejected(.superseded(.sample)))
     session.take(.roomMade(id, .success(())))
     #expect(session.effects.isEmpty && session.answers[id]?.count == 1)
   }
@@ -157,6 +157,6 @@ struct IncomingGrantTests {
     session.writes()
     #expect(session.answer(to: id) == .done && session.machine.isAtRest)
     let late = session.signsIn()
-    #expect(session.answer(to: late) == .rejected(.stopping) && session.effects.isEmpty)
+    #expect(session.answer(to: late) == .rejected(.shuttingDown) && session.effects.isEmpty)
   }
 }

@@ -315,7 +315,7 @@ struct LockTests {
   func refusesCalls() {
     var session = SessionScript.holding()
     session.take(.locked(.user))
-    let answer = SessionResponse.rejected(.state(.locked(.explicit(.user))))
+    let answer = session.rejection(in: .locked(.explicit(.user)))
     #expect(session.answer(asking: .token(minValidity: nil)) == answer)
     #expect(session.answer(asking: .refresh) == answer)
     #expect(session.answer(asking: .awaitReading) == .done)

@@ -66,7 +66,7 @@ struct MisprotectedTests {
     session.passes(.seconds(4000))
     session.writes(.sealed)
     #expect(session.attempts.isEmpty && session.state == .authenticated)
-    guard case .rejected(.refreshUnavailable)? = session.answer(asking: .refresh) else {
+    guard session.answer(asking: .refresh)?.failure?.kind == .refreshUnavailable else {
       Issue.record("not refused")
       return
     }

@@ -76,11 +76,11 @@ struct PendingWriteTests {
   func sendsNothing() {
     var session = pending
     #expect(session.attempts.count == 1)
-    guard case .rejected(.refreshUnavailable(let message, _))? = session.answer(asking: .refresh) else {
+    guard let failure = session.answer(asking: .refresh)?.failure, failure.kind == .refreshUnavailable else {
       Issue.record("not refused")
       return
     }
-    #expect(message.contains(AccessFailure.full.detail))
+    #expect(failure.message.contains(AccessFailure.full.detail))
     session.passes(.seconds(3601))
     #expect(session.attempts.count == 1)
     #expect(session.state == .authenticated)

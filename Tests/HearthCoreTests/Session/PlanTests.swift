@@ -22,7 +22,7 @@ struct PlanTests {
     var session = SessionScript.holding()
     let call = session.asks(.refresh)
     session.fails(.unavailable(message: "503", retryAfter: .seconds(7)))
-    guard case .rejected(.refreshUnavailable(_, let wait?)) = session.answer(to: call) else {
+    guard let wait = session.answer(to: call)?.failure?.retryAfter else {
       Issue.record("no wait was told")
       return
     }
@@ -64,7 +64,7 @@ struct PlanTests {
   @Test("says that a sign-in is needed if no refresh can ever give the validity that a call asks for")
   func nothingToRefreshWith() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
-    let answer = SessionResponse.rejected(.state(.reauthRequired(.noRefreshToken)))
+    let answer = session.rejection(in: .reauthRequired(.noRefreshToken))
     #expect(session.answer(asking: .refresh) == answer)
     session.passes(.seconds(3000))
     #expect(session.answer(asking: .token(minValidity: .seconds(1000))) == answer)
@@ -203,7 +203,7 @@ struct PlanTests {
     let waiting = session.asks(.refresh)
     session.take(.stopping)
     #expect(!session.machine.isAtRest)
-    #expect(session.answer(asking: .refresh) == .rejected(.stopping))
+    #expect(session.answer(asking: .refresh) == .rejected(.shuttingDown))
     #expect(session.answer(asking: .token(minValidity: nil))?.isToken == true, "what is there is still given")
     session.isGranted(.sample(2))
     #expect(!session.machine.isAtRest)
@@ -219,14 +219,14 @@ struct PlanTests {
     var session = SessionScript()
     let hydrating = session.asks(.token(minValidity: nil))
     session.take(.stopping)
-    #expect(session.answer(to: hydrating) == .rejected(.stopping))
+    #expect(session.answer(to: hydrating) == .rejected(.shuttingDown))
 
     var active = SessionScript.holding()
     active.refreshes(to: 2)
     let early = active.asks(.refresh)
     #expect(active.attempts.count == 1)
     active.take(.stopping)
-    #expect(active.answer(to: early) == .rejected(.stopping))
+    #expect(active.answer(to: early) == .rejected(.shuttingDown))
     #expect(active.machine.isAtRest)
   }
 

@@ -214,7 +214,7 @@ struct RefreshTests {
     session.take(.networkReturned)
     let id = session.asks(.refresh)
     #expect(
-      session.answer(to: id) == .rejected(.refreshUnavailable(message: "429", retryAfter: .seconds(40))))
+      session.answer(to: id) == session.unavailable("429", retryAfter: .seconds(40)))
     session.comesDue()
     #expect(session.now - failedAt >= .seconds(40))
     #expect(session.attempts.count == 2)
@@ -237,7 +237,7 @@ struct RefreshTests {
     let early = session.asks(.refresh)
     #expect(session.attempts.count == 2)
     #expect(
-      session.answer(to: early) == .rejected(.refreshUnavailable(message: "429", retryAfter: .seconds(3591))))
+      session.answer(to: early) == session.unavailable("429", retryAfter: .seconds(3591)))
     session.passes(.seconds(1))
     let second = session.asks(.refresh)
     session.isGranted(.sample(2))
@@ -372,7 +372,7 @@ struct RefreshTests {
     session.isGranted(.sample(2, lifetime: .zero))
     session.writes()
     #expect(session.snapshot.token?.health(at: session.now) == .expired && session.token == nil)
-    guard case .rejected(.refreshUnavailable)? = session.answer(to: waiting) else {
+    guard session.answer(to: waiting)?.failure?.kind == .refreshUnavailable else {
       Issue.record("\(session.answers)")
       return
     }

@@ -266,7 +266,7 @@ struct SignInAndOutTests {
       var session = SessionScript.holding()
       let id = session.signsIn()
       if isSignOut { session.asks(.signOut(revoke: false)) } else { session.imports(other) }
-      let why = isSignOut ? SessionRejection.signedOut : .superseded
+      let why = isSignOut ? Failure.signedOutMeanwhile(.sample) : .superseded(.sample)
       #expect(session.answer(to: id) == .rejected(why), "before the provider answers")
       drain(&session)
       #expect(!session.machine.isAtRest)
@@ -390,7 +390,7 @@ struct SignInAndOutTests {
     var session = SessionScript.holding()
     let id = session.asks(.signOut(revoke: true))
     while session.answer(to: id) == nil, session.wakes() {}
-    guard case .rejected(.refreshUnavailable)? = session.answer(to: id) else {
+    guard session.answer(to: id)?.failure?.kind == .refreshUnavailable else {
       Issue.record("a removal that did not happen was answered as done")
       return
     }

@@ -13,11 +13,11 @@ struct SubjectTests {
     session.isGranted(.sample(2, subject: other))
     let barred = Credential.sample(1, issuedAt: .sample).grant.accessToken.fingerprint
     #expect(session.effects == [.remember(.barred(barred))])
-    guard case .rejected(.refreshUnavailable(let message, nil))? = session.answer(to: waiting) else {
+    guard let failure = session.answer(to: waiting)?.failure, failure.retryAfter == nil else {
       Issue.record("\(session.answers)")
       return
     }
-    #expect(message.contains("another user"))
+    #expect(failure.message.contains("another user"))
     #expect(session.state == .authenticated && session.token == .sample(1), "hers is served while it lasts")
     #expect(session.snapshot.subject == .sample)
     #expect(session.snapshot.action == .signIn)

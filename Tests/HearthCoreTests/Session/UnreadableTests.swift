@@ -37,7 +37,7 @@ struct UnreadableTests {
     session.isGranted(.sample(2))
     session.writes(.denied)
     #expect(session.state == .locked(.accessFailure(.denied)))
-    #expect(session.answer(asking: .token(minValidity: nil)) == .rejected(.state(.locked(.accessFailure(.denied)))))
+    #expect(session.answer(asking: .token(minValidity: nil)) == session.rejection(in: .locked(.accessFailure(.denied))))
     session.wakes()
     session.reads(.found(.sample(1, issuedAt: .sample)))
     session.writes()

@@ -5,20 +5,18 @@ import Testing
 
 @Suite("A sign-in")
 struct SignInTests {
-  private static let locked = SessionRejection.state(.locked(.explicit(.user)))
-  private static let expired = SessionRejection.expired(unanswered: nil)
+  private static let locked = Failure(.locked, "Locked.", account: .sample)
+  private static let expired = Failure.signInTimedOut(.sample, unanswered: nil)
   private static let silence = "No response from https://id.example.com."
   /// After these interruptions a grant that is being requested is no longer of use.
-  private static let dropping: [SessionRejection] = [
-    .cancelled, .replaced, .signedOut, .reconfigured,
-  ]
-  private static let keeping: [SessionRejection] = [.stopping, locked, expired]
+  private static let dropping = Failure.givenUp
+  private static let keeping: [Failure] = [.shuttingDown, locked, expired]
   private static let phases: [SignIn.Phase] =
-    [.beginning(nil), .beginning(.stopping), .waiting, .landing, .granting(nil)] + keeping.map { .granting($0) }
+    [.beginning(nil), .beginning(.shuttingDown), .waiting, .landing, .granting(nil)] + keeping.map { .granting($0) }
 
   /// A sign-in with a device in this phase.
   private static func signIn(_ phase: SignIn.Phase) -> SignIn {
-    var signIn = SignIn(.device, replacesLocked: false, endsEarlier: false, since: SessionEpoch())
+    var signIn = SignIn(.device, to: .sample, replacesLocked: false, endsEarlier: false, since: SessionEpoch())
     if case .beginning(let why) = phase {
       if let why { _ = signIn.interrupt(why) }
       return signIn
@@ -82,7 +80,7 @@ struct SignInTests {
   @Test("If the last polls got no answer, the end says so, and not that nobody signed in")
   func silent() {
     let deadline = Timestamp.sample + ScriptedSignInEndpoint.device.lifetime
-    let silent = SessionRejection.expired(unanswered: Self.silence)
+    let silent = Failure.signInTimedOut(.sample, unanswered: Self.silence)
     var signIn = Self.signIn(.granting(nil))
     #expect(signIn.notYet(.unanswered(message: Self.silence), at: .sample) == nil)
     var answered = signIn
@@ -105,7 +103,7 @@ struct SignInTests {
     #expect(signIn.wakeAt == next + .seconds(10))
     signIn.move(by: .seconds(60))
     #expect(signIn.wakeAt == next + .seconds(70))
-    var browser = SignIn(.browser, replacesLocked: false, endsEarlier: false, since: SessionEpoch())
+    var browser = SignIn(.browser, to: .sample, replacesLocked: false, endsEarlier: false, since: SessionEpoch())
     #expect(browser.wakeAt == nil)
     browser.began(.browser(ScriptedSignInEndpoint.browser()), at: .sample)
     #expect(browser.wakeAt == .sample + .seconds(600) && !browser.isPollDue(at: .sample + .seconds(600)))

@@ -17,7 +17,7 @@ extension SessionSimulation {
   private mutating func followUp(_ id: CallID) throws(Violation) {
     let refused = SignInFailure.failed(message: "invalid_scope")
     switch Int.random(in: 0..<8, using: &random) {
-    case 0: try deliver(.signInInterrupted(id, .cancelled))
+    case 0: try deliver(.signInInterrupted(id, .signInCancelled(.sample)))
     case 1: try call(.redirected(id, .foreign))
     case 2: try call(.redirected(id, .scopeRefused(refused, fallbackURL: "https://id.example.com")))
     case 3: try call(.redirected(id, .failed(refused)))
@@ -52,8 +52,8 @@ extension SessionSimulation {
     calls[id]?.askedAt = elapsed
     let isImport = grant.credential != nil
     if chances(1, in: 6) {
-      let failure: SessionRejection =
-        isImport ? .provider(.unanswered(message: "reset")) : .signIn(.denied(message: "access_denied"))
+      let failure: SignInFailure =
+        isImport ? .refresh(.unanswered(message: "reset")) : .denied(message: "access_denied")
       return try deliver(.obtained(id, .failure(failure)))
     }
     if machine.signIns[id]?.flow == .device, chances(1, in: 2) {
@@ -62,7 +62,7 @@ extension SessionSimulation {
     }
     tally[grant.isAnswered ? .unusedGrant : .broughtGrant] += 1
     try deliver(.obtained(id, .success(isImport ? nil : .granted(TokenResponse(adoptable(), at: now)))))
-    if chances(1, in: 8) { try deliver(.signInInterrupted(id, .cancelled)) }
+    if chances(1, in: 8) { try deliver(.signInInterrupted(id, .signInCancelled(.sample))) }
     guard let credential = machine.incoming[id]?.credential else { return }
     try deliver(.completed(id, credential))
   }

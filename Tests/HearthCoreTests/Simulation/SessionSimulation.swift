@@ -235,7 +235,7 @@ struct SessionSimulation: Simulation {
     case .revokeAtOnce(let credential): revoke(credential)
     case .answer(let id, let response):
       guard calls.removeValue(forKey: id) != nil else { throw Violation("call \(id.number) is answered twice") }
-      if case .rejected(let why) = response, [.cancelled, .replaced, .signedOut, .reconfigured].contains(why) {
+      if case .rejected(let why) = response, Failure.givenUp.contains(why) {
         tally[.interruptedSignIn] += 1
       }
       if case .signedOut(let credentials, _) = response { credentials.forEach { revoke($0) } }

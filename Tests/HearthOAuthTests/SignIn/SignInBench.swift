@@ -156,6 +156,7 @@ extension SignInFailure {
     case .expired(let text): .expired(message: "\(name) \(text)")
     case .failed(let text): .failed(message: "\(name) \(text)")
     case .unusable(let response, let text): .unusable(response, message: "\(name) \(text)")
+    case .refresh: self
     }
   }
 }

@@ -227,6 +227,6 @@ struct CallMetricsTests {
       requests: requests,
       streams: StreamService(requests: requests, exchanges: ScriptedExchanges(clock: clock), clock: clock),
       hub: bench.hub, metrics: bench.metrics, clock: clock, info: { bench.info },
-      token: { Token(secret: $0, fingerprint: fingerprint) }, reload: { () async throws(ReloadFailure) in })
+      token: { Token(secret: $0, fingerprint: fingerprint) }, reload: { () async throws(Failure) in })
   }
 }

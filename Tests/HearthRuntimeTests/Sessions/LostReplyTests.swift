@@ -35,7 +35,7 @@ struct LostReplyTests {
   func givesUp() async throws {
     for _ in 0..<2 { endpoint.answer(.failed(.unanswered(message: "reset"))) }
     try await importing { service, imported in
-      await #expect(throws: SessionRejection.provider(.unanswered(message: "reset"))) {
+      await #expect(throws: Failure(.refreshUnavailable, "reset", account: .sample)) {
         try await service.adopt(imported, isTried: false)
       }
     }
@@ -47,7 +47,7 @@ struct LostReplyTests {
   func notSent() async throws {
     endpoint.answer(.failed(.unreachable(message: "no route")))
     try await importing { service, imported in
-      await #expect(throws: SessionRejection.provider(.unreachable(message: "no route"))) {
+      await #expect(throws: Failure(.refreshUnavailable, "no route", account: .sample)) {
         try await service.adopt(imported, isTried: false)
       }
     }

@@ -79,7 +79,7 @@ extension SessionServiceTests {
       let imported = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
       try await withThrowingTaskGroup { group in
         group.addTask { [service] in
-          await #expect(throws: SessionRejection.superseded) { try await service.adopt(imported, isTried: false) }
+          await #expect(throws: Failure.superseded(.sample)) { try await service.adopt(imported, isTried: false) }
         }
         await endpoint.waitForRequests(1)
         _ = await service.call(.signOut(revoke: false))
@@ -106,7 +106,7 @@ extension SessionServiceTests {
     }
     #expect(store.written.map(\.grant.accessToken) == [.sample(8)])
     let late = Credential.sample(9, issuedAt: clock.now())
-    await #expect(throws: SessionRejection.stopping) { try await service.adopt(late, isTried: true) }
+    await #expect(throws: Failure.shuttingDown) { try await service.adopt(late, isTried: true) }
     let published = events.all
     await service.lock(.user)
     #expect(events.all == published)
@@ -118,7 +118,7 @@ extension SessionServiceTests {
       _ = await service.call(.awaitReading)
       endpoint.answer(.failed(.rejected(.refreshToken, message: "invalid_grant")))
       let imported = Credential.sample(7, subject: nil, issuedAt: clock.now(), lifetime: .zero)
-      await #expect(throws: SessionRejection.provider(.rejected(.refreshToken, message: "invalid_grant"))) {
+      await #expect(throws: Failure(.signInFailed, "invalid_grant", account: .sample)) {
         try await service.adopt(imported, isTried: false)
       }
       #expect(await service.snapshot().token?.fingerprint == Token.sample(1).fingerprint)

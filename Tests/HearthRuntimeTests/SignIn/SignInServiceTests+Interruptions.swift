@@ -12,7 +12,7 @@ extension SignInServiceTests {
     try await running {
       let begun = try await begin()
       _ = await entry.service.call(.signOut(revoke: false))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.signedOut))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.signedOutMeanwhile(.sample)))
     }
   }
 
@@ -21,7 +21,7 @@ extension SignInServiceTests {
     try await running {
       for flow in [SignInFlow.device, .browser] {
         provider.whenAsked { [entry] in _ = await entry.service.call(.signOut(revoke: false)) }
-        await #expect(throws: SessionRejection.signedOut) { try await begin(flow) }
+        await #expect(throws: Failure.signedOutMeanwhile(.sample)) { try await begin(flow) }
         provider.whenAsked {}
         _ = try await begin(flow)
       }
@@ -43,7 +43,7 @@ extension SignInServiceTests {
       clock.step(by: .seconds(-7200))
       #expect(await entry.service.snapshot().signIn?.expiresAt == shown - .seconds(7200))
       clock.advance(by: shown - .seconds(7200) - clock.now())
-      #expect(await signIns.outcome(of: begun.id) == .failure(.expired(unanswered: nil)))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.signInTimedOut(.sample, unanswered: nil)))
     }
   }
 
@@ -80,7 +80,7 @@ extension SignInServiceTests {
     try await running {
       let begun = try await begin()
       await sessions.remove(.sample)
-      #expect(await signIns.outcome(of: begun.id) == .failure(.reconfigured))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.reconfigured(.sample)))
     }
   }
 
@@ -95,7 +95,7 @@ extension SignInServiceTests {
       #expect(await page.html.contains("You are not signed in"))
       provider.answer(.success(.sample(8)))
       await leftovers.wait(for: 1)
-      #expect(await signIns.outcome(of: begun.id) == .failure(.signedOut))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.signedOutMeanwhile(.sample)))
       #expect(await entry.service.snapshot().state == .unauthenticated(signedOut: true))
     }
   }
@@ -108,7 +108,7 @@ extension SignInServiceTests {
       async let page = redirects.addresses[0].get(Self.answer)
       await provider.waitUntilAsked()
       #expect(await signIns.cancel(begun.id))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.cancelled))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.signInCancelled(.sample)))
       #expect(await page.html.contains("You are not signed in"))
       #expect(await entry.service.snapshot().signIn == nil)
       provider.answer(.success(.sample(8)))
@@ -133,7 +133,8 @@ extension SignInServiceTests {
   }
 
   /// Of the user's own lock.
-  private static let locked = SessionRejection.state(.locked(.explicit(.user)))
+  private static let locked = Failure(
+    .locked, "Locked. Run \"hearthctl unlock \(AccountName.sample)\".", account: .sample, action: .unlock)
 
   @Test("a lock ends what waits for the person, in browser and device, and is what is told", arguments: [true, false])
   func lockedWhileWaiting(_ isBrowser: Bool) async throws {
@@ -143,8 +144,6 @@ extension SignInServiceTests {
       #expect(await entry.service.snapshot().signIn == begun.progress, "nothing is locked yet")
       await entry.service.lock(.user)
       #expect(await signIns.outcome(of: begun.id) == .failure(Self.locked))
-      let error = RPCError(Self.locked, await entry.service.snapshot())
-      #expect(error.kind == .locked && error.message == "Locked. Run \"hearthctl unlock \(AccountName.sample)\".")
       #expect(await entry.service.snapshot().signIn == nil && provider.polls == 0)
     }
   }
@@ -210,7 +209,7 @@ extension SignInServiceTests {
       clock.advance(by: .seconds(5))
       await provider.waitUntilAsked()
       #expect(await signIns.cancel(begun.id))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.cancelled))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.signInCancelled(.sample)))
       provider.answer(.pending)
     }
   }
@@ -221,8 +220,8 @@ extension SignInServiceTests {
       let begun = try await begin()
       async let outcome = signIns.outcome(of: begun.id)
       await signIns.stop()
-      #expect(await outcome == .failure(.stopping))
-      await #expect(throws: SessionRejection.stopping) { try await begin() }
+      #expect(await outcome == .failure(.shuttingDown))
+      await #expect(throws: Failure.shuttingDown) { try await begin() }
     }
   }
 
@@ -252,7 +251,7 @@ extension SignInServiceTests {
       await provider.waitUntilAsked()
       await signIns.stop()
       provider.answer(.pending)
-      #expect(await signIns.outcome(of: begun.id) == .failure(.stopping))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.shuttingDown))
     }
   }
 }

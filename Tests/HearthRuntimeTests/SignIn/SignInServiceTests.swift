@@ -135,7 +135,7 @@ struct SignInServiceTests {
       #expect(page.status == 400, "a script that plays the browser sees it as well")
       #expect(page.html.contains("&lt;b&gt;was&lt;/b&gt;") && page.html.contains("hearthctl login"))
       let end = await signIns.outcome(of: begun.id)
-      #expect(end == .failure(.signIn(.failed(message: "The code <b>was</b> used before."))))
+      #expect(end == .failure(Failure(.signInFailed, "The code <b>was</b> used before.", account: .sample)))
       #expect(await entry.service.snapshot() == before && store.written.isEmpty)
     }
   }
@@ -152,7 +152,7 @@ struct SignInServiceTests {
       #expect(await address.get(refused).status == 400)
       #expect(
         await signIns.outcome(of: begun.id)
-          == .failure(.signIn(.failed(message: "The provider rejected the sign-in: invalid_scope."))))
+          == .failure(Failure(.signInFailed, "The provider rejected the sign-in: invalid_scope.", account: .sample)))
       _ = try await begin()
       provider.answer(.success(.sample(8)))
       let next = redirects.addresses[1]
@@ -167,7 +167,7 @@ struct SignInServiceTests {
       let begun = try await begin()
       await clock.waitForSleeper(until: clock.now() + Self.roomDeadline)
       clock.advance(by: .seconds(600))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.expired(unanswered: nil)))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.signInTimedOut(.sample, unanswered: nil)))
       #expect(await entry.service.snapshot().signIn == nil)
     }
     #expect(redirects.addresses[0].isClosed)
@@ -178,7 +178,7 @@ struct SignInServiceTests {
     try await running {
       let begun = try await begin()
       #expect(await signIns.cancel(begun.id))
-      #expect(await signIns.outcome(of: begun.id) == .failure(.cancelled))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.signInCancelled(.sample)))
       #expect(await entry.service.snapshot().signIn == nil)
       #expect(await signIns.cancel("another") == false)
       #expect(await signIns.outcome(of: "another") == nil)
@@ -190,7 +190,7 @@ struct SignInServiceTests {
     try await running {
       let first = try await begin()
       let second = try await begin(.device)
-      #expect(await signIns.outcome(of: first.id) == .failure(.replaced))
+      #expect(await signIns.outcome(of: first.id) == .failure(.signInReplaced(.sample)))
       #expect(await entry.service.snapshot().signIn == second.progress)
     }
   }
@@ -199,7 +199,7 @@ struct SignInServiceTests {
   func cannotBegin() async throws {
     provider.failToBegin(.unavailable(message: "No connection.", retryAfter: nil))
     try await running {
-      await #expect(throws: SessionRejection.signIn(.unavailable(message: "No connection.", retryAfter: nil))) {
+      await #expect(throws: Failure(.refreshUnavailable, "No connection.", account: .sample)) {
         try await begin()
       }
       #expect(await entry.service.snapshot().signIn == nil)
@@ -217,7 +217,7 @@ struct SignInServiceTests {
       #expect(page.html.contains("The ID token is for another client."))
       #expect(
         await signIns.outcome(of: begun.id)
-          == .failure(.signIn(.failed(message: "The ID token is for another client."))))
+          == .failure(Failure(.signInFailed, "The ID token is for another client.", account: .sample)))
       await leftovers.wait(for: 1)
       #expect(leftovers.all.map(\.grant.accessToken) == [TokenResponse.sample(8).accessToken])
       #expect(store.written.isEmpty)
@@ -228,7 +228,7 @@ struct SignInServiceTests {
   func stillShown() async throws {
     try await running {
       let begun = try await begin()
-      await #expect(throws: SessionRejection.self) {
+      await #expect(throws: Failure.self) {
         try await begin(.password)
       }
       #expect(await entry.service.snapshot().signIn == begun.progress)
@@ -270,12 +270,9 @@ struct SignInServiceTests {
       let begun = try await begin()
       store.cannotBeWritten(.full)
       _ = await redirects.addresses[0].get(Self.answer)
-      guard case .failure(.storage) = await signIns.outcome(of: begun.id) else {
-        Issue.record("it was asked for")
-        return
-      }
+      #expect(await signIns.outcome(of: begun.id) == .failure(Failure(.full, .sample)))
       #expect(provider.codes.isEmpty)
-      await #expect(throws: SessionRejection.self, "nobody is sent to sign in for nothing") { try await begin() }
+      await #expect(throws: Failure.self, "nobody is sent to sign in for nothing") { try await begin() }
     }
   }
 
@@ -284,17 +281,14 @@ struct SignInServiceTests {
     store.cannotBeWritten(AccessFailure(.permissionDenied, detail: "/state/credentials: permission denied"))
     try await running {
       for flow in [SignInFlow.browser, .device, .password] {
-        do throws(SessionRejection) {
-          _ = try await signIns.begin(flow, as: Self.user, of: entry, replacing: false)
-          Issue.record("it began")
-        } catch {
-          let told = RPCError(error, await entry.service.snapshot())
-          #expect(told.kind == .storageUnavailable && told.isRetryable)
-          #expect(
-            told.message
-              == "The credential file cannot be written (/state/credentials: permission denied), so Hearth did "
-              + "not request a token. Fix this, then try again.")
+        let told = await #expect(throws: Failure.self) {
+          try await signIns.begin(flow, as: Self.user, of: entry, replacing: false)
         }
+        #expect(told?.kind == .storageUnavailable && told?.isRetryable == true)
+        #expect(
+          told?.message
+            == "The credential file cannot be written (/state/credentials: permission denied), so Hearth did "
+            + "not request a token. Fix this, then try again.")
       }
     }
   }
@@ -310,13 +304,8 @@ struct SignInServiceTests {
       clock.advance(by: .seconds(5))
       await clock.waitForSleeper(until: clock.now() + .seconds(10))
       clock.advance(by: .seconds(895))
-      let outcome = await signIns.outcome(of: begun.id)
-      guard case .failure(let end) = outcome else {
-        Issue.record("it came to no end: \(String(describing: outcome))")
-        return
-      }
-      #expect(end == .expired(unanswered: "No response from https://id.example.com."))
-      let told = RPCError(end, await entry.service.snapshot())
+      let told = Failure.signInTimedOut(.sample, unanswered: "No response from https://id.example.com.")
+      #expect(await signIns.outcome(of: begun.id) == .failure(told))
       #expect(told.kind == .signInExpired && told.message.contains("(No response from https://id.example.com)"))
     }
   }
@@ -325,11 +314,8 @@ struct SignInServiceTests {
   func ownGrant() async throws {
     try await running {
       let begun = try await begin()
-      let failure = await #expect(throws: SessionRejection.self) { try await begin(.clientCredentials) }
-      guard case .signIn(.notSupported)? = failure else {
-        Issue.record("\(String(describing: failure))")
-        return
-      }
+      let failure = await #expect(throws: Failure.self) { try await begin(.clientCredentials) }
+      #expect(failure?.kind == .flowNotSupported)
       #expect(await entry.service.snapshot().signIn == begun.progress)
     }
   }

@@ -239,7 +239,7 @@ extension OutboxSimulation {
 
   func unlock(_ account: SimulatedAccount, _ lock: Lock) {
     account.locks.remove(lock)
-    call(.other) { [name = account.name] in try? await $0.services[name]?.unlock(lock, passphrase: nil) }
+    call(.other) { [name = account.name] in _ = try? await $0.services[name]?.unlock(lock, passphrase: nil) }
   }
 
   // MARK: - The world

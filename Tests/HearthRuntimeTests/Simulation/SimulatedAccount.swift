@@ -195,7 +195,7 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
     try await done(.remember(lockedByUser: lockedByUser))
   }
   func needsPassphrase() async -> Bool { false }
-  func unlock(passphrase: Secret) async throws(UnlockFailure) { throw .notSealed }
+  func unlock(passphrase: Secret) async throws(Failure) -> Bool { false }
   func lock() async {}
   func changes() -> AsyncStream<Void> { AsyncStream { _ in } }
 }

@@ -12,7 +12,7 @@ package final class MemoryCredentialStore: CredentialStore {
     var written: [Credential] = []
     var log: [String] = []
     var passphrase: Secret?
-    var refusals: [UnlockFailure] = []
+    var refusals: [Failure] = []
     var watchers: [AsyncStream<Void>.Continuation] = []
 
     mutating func progress(_ job: SimulatedDisk.Job) -> SimulatedDisk.Progress {
@@ -110,17 +110,17 @@ package final class MemoryCredentialStore: CredentialStore {
 
   package func needsPassphrase() async -> Bool { disk.isSealed && !disk.hasKey }
 
-  package func unlock(passphrase: Secret) async throws(UnlockFailure) {
-    let failure: UnlockFailure? = state.withLock { state in
+  @discardableResult
+  package func unlock(passphrase: Secret) async throws(Failure) -> Bool {
+    try state.withLock { (state) throws(Failure) in
       state.log.append("unlock")
-      guard state.disk.isSealed else { return .notSealed }
-      if !state.refusals.isEmpty { return state.refusals.removeFirst() }
-      guard passphrase == state.passphrase ?? passphrase else { return .wrongPassphrase }
+      guard state.disk.isSealed else { return false }
+      if !state.refusals.isEmpty { throw state.refusals.removeFirst() }
+      guard passphrase == state.passphrase ?? passphrase else { throw .wrongPassphrase(.sample) }
       state.passphrase = passphrase
       state.disk.hasKey = true
-      return nil
+      return true
     }
-    if let failure { throw failure }
   }
 
   package func lock() async {
@@ -140,7 +140,7 @@ package final class MemoryCredentialStore: CredentialStore {
 
   /// Seals the credential with a passphrase whose key is not held. If it is nil, the first passphrase that is entered
   /// counts. `refusing` has the errors of the next attempts.
-  package func isSealed(with passphrase: String?, refusing refusals: UnlockFailure...) {
+  package func isSealed(with passphrase: String?, refusing refusals: Failure...) {
     state.withLock { state in
       state.passphrase = passphrase.map { Secret($0) }
       (state.disk.isSealed, state.disk.hasKey) = (true, false)

@@ -237,6 +237,15 @@ package struct SessionScript: Sendable {
     return answer(to: id)
   }
 
+  /// The answer that the session is in this state.
+  package func rejection(in state: SessionState) -> SessionResponse { .rejected(.state(state, snapshot)) }
+
+  /// The answer that no refresh has succeeded.
+  package func unavailable(_ message: String, retryAfter: Duration? = nil) -> SessionResponse {
+    .rejected(
+      Failure(.refreshUnavailable, message, account: .sample, action: snapshot.action, retryAfter: retryAfter))
+  }
+
   /// Whether the token stays in use after an API has rejected it.
   package mutating func keepsToken(after rejection: APIRejection) -> Bool {
     if case .token? = answer(asking: .reportUnauthorized(rejection)) { true } else { false }
@@ -279,9 +288,20 @@ extension SessionResponse {
     .token(Bearer(credential, as: kind, subject: nil))
   }
 
+  package var failure: Failure? {
+    if case .rejected(let failure) = self { failure } else { nil }
+  }
+
   package var isToken: Bool {
     if case .token = self { true } else { false }
   }
+}
+
+extension Failure {
+  /// What ends a sign-in so that its grant is of no more use.
+  package static let givenUp: [Failure] = [
+    .signInCancelled(.sample), .signInReplaced(.sample), .signedOutMeanwhile(.sample), .reconfigured(.sample),
+  ]
 }
 
 extension SessionSettings {

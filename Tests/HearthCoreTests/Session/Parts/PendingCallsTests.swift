@@ -39,9 +39,9 @@ struct PendingCallsTests {
   @Test("for a sign-in are answered that it is superseded, and no others are")
   func supersede() {
     var calls = calls(.refresh, .adoption)
-    #expect(calls.supersedeAdoptions() == [.answer(CallID(1), .rejected(.superseded))])
+    #expect(calls.supersedeAdoptions(of: .sample) == [.answer(CallID(1), .rejected(.superseded(.sample)))])
     #expect(calls.waiting.map(\.id) == [CallID(0)])
-    #expect(calls.supersedeAdoptions() == [])
+    #expect(calls.supersedeAdoptions(of: .sample) == [])
   }
 
   @Test("to sign out are each answered once, after the actions that come before")
