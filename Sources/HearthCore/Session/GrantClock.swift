@@ -22,10 +22,10 @@ package struct GrantClock: Hashable, Sendable {
       self = known
       return
     }
-    // A grant that was issued in the future got its times from another clock and may have expired. Count it as expired
-    // in every process of this boot.
+    // A grant that was issued in the future got its times from another clock. Count its lifetime from now. If the clocks
+    // differ by too much, the grant may have expired, so count it as expired in every process of this boot.
     let isOther = issuedAt - moment.now > Self.tolerance
-    let rest = isOther ? (grant.expiresAt ?? issuedAt) - moment.now : .zero
+    let rest = (isOther ? grant.expiresAt ?? issuedAt : Swift.max(issuedAt, moment.now)) - moment.now
     self.init(token: token, issuedAt: issuedAt, boot: boot, stepped: moment.stepped + rest)
   }
 
