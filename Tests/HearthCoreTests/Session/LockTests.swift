@@ -281,6 +281,29 @@ struct LockTests {
     #expect(session.state == .authenticated)
   }
 
+  @Test("takes only the user's unlock for a new passphrase")
+  func screenHasNoPassphrase() {
+    var session = SessionScript(.obeyingEveryLock)
+    session.reads(.unreadable(.sealed))
+    session.take(.locked(.screen))
+    session.take(.unlocked(.screen))
+    #expect(!session.effects.contains(.read))
+    session.take(.unlocked(.user))
+    #expect(session.effects == [.read])
+
+    var settings = SessionSettings.obeyingEveryLock
+    settings.refresh.backoffInitial = .seconds(300)
+    session = .holding(grant, settings)
+    session.passes(.seconds(3400))
+    session.ends(.notAsked(.sealed))
+    session.reads(.found(grant))
+    for (lock, attempts) in [(Lock.screen, 1), (.user, 2)] {
+      session.take(.unlocked(lock))
+      session.passes(RefreshSettings.leastGap)
+      #expect(session.attempts.count == attempts)
+    }
+  }
+
   @Test("sends nothing while locked, and refreshes at unlock what has expired")
   func refreshesAtUnlock() {
     var session = SessionScript.holding()

@@ -129,6 +129,22 @@ struct SubjectTests {
     #expect(session.snapshot.action == nil)
   }
 
+  @Test("may have queued items as the assumed user of the token endpoint, unless its issuer is assumed now")
+  func formerlyAssumed() throws {
+    let endpoint = try HTTPURL("https://tokens.example.com/token").origin
+    let settings = SessionSettings(binding: TokenBinding(named: endpoint))
+    var credential = Credential.sample(1, issuedAt: .sample)
+    credential.origin = endpoint
+    let former = SessionScript.holding(credential, settings).snapshot.formerSubject
+    #expect(former == Subject(issuer: endpoint.description, id: "2482"))
+
+    let assumed = Subject(issuer: "https://earlier.example.com", id: "2482", isIssuerAssumed: true)
+    credential.subject = assumed
+    let session = SessionScript.holding(credential, settings)
+    #expect(session.snapshot.subject == assumed)
+    #expect(session.snapshot.formerSubject == nil)
+  }
+
   @Test(
     "treats an issuer with or without a scheme or a final slash as the same",
     arguments: ["https://id.example.com/", "id.example.com"])
