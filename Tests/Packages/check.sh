@@ -70,7 +70,7 @@ for suite in "${suites[@]}"; do
   echo "--- Debian $suite"
   system=$root/.build/packages/roots/$suite.tar
   if [ ! -e "$system" ]; then
-    "${privileged[@]}" mmdebstrap --quiet --variant=minbase --include=$contents "$suite" "$system.new" \
+    "${privileged[@]}" mmdebstrap --quiet --format=tar --variant=minbase --include=$contents "$suite" "$system.new" \
       && mv "$system.new" "$system" || { echo "skipped: Debian $suite cannot be downloaded"; continue; }
   fi
   "${privileged[@]}" mkdir "$stage/$suite"
