@@ -61,7 +61,7 @@ package actor AccountsFile {
     guard let contents = try await file.read(limit: 16 << 20) else { return [:] }
     guard contents.status.isOwn else { throw AccessFailure(.notOwn, at: file.path) }
     if contents.status.isOpenToOthers { try await accessing(file.path, await file.files.setMode(file.path, to: 0o600)) }
-    do throws(FileFormatError) {
+    do {
       return try FileFormat.decode(
         AccountsDocument.self, version: AccountsDocument.version, from: contents.bytes
       ).accounts

@@ -9,7 +9,7 @@ extension FileCredentialStore {
   }
 
   package func read() async -> CredentialReading {
-    do throws(AccessFailure) {
+    do {
       let scan = try await self.scan()
       await tidy(scan.place)
       return try await reading(of: scan)

@@ -7,7 +7,7 @@ extension FileCredentialStore {
     _ record: EndRecord, fingerprint: Fingerprint?, revokes: Bool
   ) async throws(EndNotWritten) -> RemovedCredentials {
     var known: KnownAccount
-    do throws(AccessFailure) { known = try await accounts.known(account) } catch { throw .nowhere(error) }
+    do { known = try await accounts.known(account) } catch { throw .nowhere(error) }
     known.end = record
     known.removal = KnownAccount.PendingRemoval(fingerprint: fingerprint, revokes: revokes ? nil : false)
     known.grants.signOut([fingerprint, known.fingerprint])
@@ -15,7 +15,7 @@ extension FileCredentialStore {
     // If the disk is full, accounts.json cannot be written, but files can still be removed, so a failure does not end
     // the sign-out.
     let isNoted = (try? await accounts.update(account, to: known)) != nil
-    do throws(EndNotWritten) {
+    do {
       return try await carryOutRemoval(known)
     } catch {
       guard isNoted else { throw error }
@@ -29,7 +29,7 @@ extension FileCredentialStore {
   /// failure, the removal stays pending until the next reading.
   func finishRemoval(_ known: KnownAccount) async throws(AccessFailure) -> CredentialReading? {
     guard let removal = known.removal, let end = known.end else { return nil }
-    do throws(EndNotWritten) {
+    do {
       let removed = try await carryOutRemoval(known)
       return .ended(end, removed: removal.revokes == false ? RemovedCredentials() : removed)
     } catch {
@@ -42,7 +42,7 @@ extension FileCredentialStore {
   /// was not removed.
   private func carryOutRemoval(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
     let (place, credential): (CredentialPlace, Credential?)
-    do throws(AccessFailure) { (place, credential) = try await removeCurrent(known) } catch { throw .nowhere(error) }
+    do { (place, credential) = try await removeCurrent(known) } catch { throw .nowhere(error) }
     reserved = nil
     lastSeen = nil
     var updated = known
@@ -52,7 +52,7 @@ extension FileCredentialStore {
     updated.removal = nil
     updated.place = nil
     (updated.fingerprint, updated.clock) = (nil, nil)
-    do throws(AccessFailure) { try await accounts.update(account, to: updated) } catch {
+    do { try await accounts.update(account, to: updated) } catch {
       removed.unrecorded = error
       return removed
     }

@@ -60,15 +60,15 @@ extension FileCredentialStore {
     var known: KnownAccount
     // Write accounts.json first, so that Hearth does not send a rejected token again even if the credential file cannot
     // be written.
-    do throws(AccessFailure) {
+    do {
       known = try await accounts.known(account)
       known.end = record
       known.grants.refuse(record.fingerprint)
     } catch {
       throw .nowhere(error)
     }
-    do throws(AccessFailure) { try await accounts.update(account, to: known) } catch { accountsFailure = error }
-    do throws(EndNotWritten) {
+    do { try await accounts.update(account, to: known) } catch { accountsFailure = error }
+    do {
       try await putEnd(record, known)
     } catch {
       throw accountsFailure == nil ? .partly(error.accessFailure) : error
@@ -80,7 +80,7 @@ extension FileCredentialStore {
   /// `nowhere` if the file cannot be written, or `partly` if it contains another grant.
   private func putEnd(_ record: EndRecord, _ known: KnownAccount) async throws(EndNotWritten) {
     let scan: CredentialScan
-    do throws(AccessFailure) { scan = try await scanForWriting() } catch { throw .nowhere(error) }
+    do { scan = try await scanForWriting() } catch { throw .nowhere(error) }
     switch scan.outcome {
     case .tooNew: return
     case .file(let file):
@@ -92,7 +92,7 @@ extension FileCredentialStore {
       }
     case .corrupt, .nothing: break
     }
-    do throws(AccessFailure) {
+    do {
       try await makeFolder(scan.place)
       try await setAsideUnknown(scan)
       try await replace(scan.place, with: endedFile(record, scan).bytes)
@@ -105,7 +105,7 @@ extension FileCredentialStore {
   /// Replaces the ended grant in the file with the end of the session. Called if a crash or a failure prevented this
   /// earlier.
   func finishEnd(_ record: EndRecord, _ scan: CredentialScan, _ header: CredentialFile.Header) async {
-    do throws(AccessFailure) {
+    do {
       try await replace(scan.place, with: endedFile(record, scan).bytes)
     } catch {
       logger.warning(

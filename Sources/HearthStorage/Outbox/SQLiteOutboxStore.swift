@@ -57,7 +57,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   private func openOrWait(after former: GroupCommitter?, pausing paused: Set<AccountName>) {
-    do throws(OutboxStoreFailure) {
+    do {
       let place = try open(after: former, pausing: paused)
       let loss = loss.withLock { $0.take() }
       let notice: String? =
