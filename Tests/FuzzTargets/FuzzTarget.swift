@@ -108,8 +108,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     // Times are written in milliseconds, and a grant without a time of issue gets the file's time.
     case (.grant(let grant), .grant(let other)?):
       try expect(grant.tokens == other.tokens, "The tokens of a credential file change when it is written.")
-    case (.sealed(let sealed), .sealed(let other)?):
-      try expect(sealed == other, "The sealed part of a credential file changes when it is written.")
+    case (.sealed(let sealed, let kdf), .sealed(let other, let otherKDF)?):
+      try expect((sealed, kdf) == (other, otherKDF), "The sealed part of a credential file changes when it is written.")
     case (.ended(let record), .ended(let other)?):
       try expect(record.reason == other.reason, "The end in a credential file changes when it is written.")
     case (.grant, _), (.sealed, _), (.ended, _):

@@ -17,7 +17,7 @@ extension CredentialFile: Codable {
     let ended = try fields.decodeIfPresent(EndDocument.self, forKey: .ended)
     switch (grant, sealed, ended) {
     case (let grant?, nil, nil): body = .grant(grant.grant)
-    case (nil, let sealed?, nil): body = .sealed(try Sealed(sealed, header.protection, kdf))
+    case (nil, let sealed?, nil): body = try .sealed(sealed, header.protection, kdf)
     case (nil, nil, let ended?): body = .ended(try ended.record())
     case (nil, nil, nil): throw FileFormatError.corrupt("it contains no grant")
     default: throw FileFormatError.corrupt("it contains more than one of grant, sealed and ended")
@@ -30,27 +30,28 @@ extension CredentialFile: Codable {
     try fields.encode(Self.version, forKey: .version)
     switch body {
     case .grant(let grant): try fields.encode(GrantDocument(grant), forKey: .grant)
-    case .sealed(let sealed):
-      try fields.encodeIfPresent(sealed.kdf, forKey: .kdf)
-      try fields.encode(Data(sealed.bytes).base64EncodedString(), forKey: .sealed)
+    case .sealed(let bytes, let kdf):
+      try fields.encodeIfPresent(kdf, forKey: .kdf)
+      try fields.encode(Data(bytes).base64EncodedString(), forKey: .sealed)
     case .ended(let record): try fields.encode(EndDocument(record), forKey: .ended)
     }
   }
 }
 
-extension CredentialFile.Sealed {
+extension CredentialFile.Body {
   /// Reads the Base64 text in `sealed`, and the fields `protection` and `kdf`.
-  fileprivate init(_ text: String, _ protection: String?, _ kdf: ScryptParameters?) throws(FileFormatError) {
+  fileprivate static func sealed(
+    _ text: String, _ protection: String?, _ kdf: ScryptParameters?
+  ) throws(FileFormatError) -> Self {
     guard let protection = protection.flatMap(Protection.init), protection != .none else {
       throw .corrupt("it is sealed, but does not name its protection")
     }
     guard let bytes = Data(base64Encoded: text) else { throw .corrupt("its field \"sealed\" is not Base64") }
-    self.init(kdf: nil, bytes: Array(bytes))
-    guard protection == .passphrase else { return }
+    guard protection == .passphrase else { return .sealed(Array(bytes), kdf: nil) }
     guard let kdf else { throw .corrupt("its field \"kdf\" is missing") }
     guard kdf.name == "scrypt" else { throw .corrupt("its field \"kdf\" names an unknown algorithm") }
     guard kdf.areSane else { throw .corrupt("its field \"kdf\" has parameters that are out of range") }
-    self.kdf = kdf
+    return .sealed(Array(bytes), kdf: kdf)
   }
 }
 

@@ -25,16 +25,11 @@ struct CredentialFile: Sendable {
     }
   }
 
-  struct Sealed: Hashable, Sendable {
-    /// The parameters of the key derivation, or `nil` if the key does not come from a passphrase.
-    var kdf: ScryptParameters?
-    /// The nonce, ciphertext and tag.
-    var bytes: [UInt8]
-  }
-
   enum Body: Hashable, Sendable {
     case grant(Grant)
-    case sealed(Sealed)
+    /// The nonce, ciphertext and tag, with the parameters of the key derivation, or `nil` if the key does not come from
+    /// a passphrase.
+    case sealed([UInt8], kdf: ScryptParameters?)
     case ended(EndRecord)
   }
 

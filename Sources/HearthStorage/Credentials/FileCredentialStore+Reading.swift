@@ -116,10 +116,9 @@ extension FileCredentialStore {
     switch file.body {
     case .grant(let grant): return grant
     case .ended: throw .corrupt("it contains no grant")
-    case .sealed(let sealed):
-      let (key, isSurelyRight) = try await openingKey(for: sealed, file.header)
-      let associated = file.header.associatedData(kdf: sealed.kdf)
-      guard let plaintext = Seal.open(sealed.bytes, with: key, associated: associated) else {
+    case .sealed(let sealed, let kdf):
+      let (key, isSurelyRight) = try await openingKey(file.header, kdf)
+      guard let plaintext = key.open(sealed, associated: file.header.associatedData(kdf: kdf)) else {
         if isSurelyRight { throw .corrupt("its sealed content is damaged") }
         throw .blocked(AccessFailure(.keyUnavailable, detail: "it was sealed with another key"))
       }
@@ -134,7 +133,7 @@ extension FileCredentialStore {
   /// Returns the key, and whether it is certainly the one that sealed the file. That is certain for a passphrase's key
   /// that was derived with this salt, but not for a key file, which may have been replaced.
   private func openingKey(
-    for sealed: CredentialFile.Sealed, _ header: CredentialFile.Header
+    _ header: CredentialFile.Header, _ kdf: ScryptParameters?
   ) async throws(OpenFailure) -> (key: SealingKey, isSurelyRight: Bool) {
     let protection = header.protection.flatMap(Protection.init)
     do {
@@ -147,7 +146,7 @@ extension FileCredentialStore {
     } catch {
       throw .blocked(error)
     }
-    guard let passphraseKey, passphraseKey.kdf == sealed.kdf else {
+    guard let passphraseKey, passphraseKey.kdf == kdf else {
       throw .blocked(AccessFailure(.passphraseRequired, detail: "it is sealed with a passphrase"))
     }
     return (passphraseKey.key, true)

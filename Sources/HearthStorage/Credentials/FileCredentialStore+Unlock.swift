@@ -22,11 +22,11 @@ extension FileCredentialStore {
     case .nothing:
       return try await setPassphrase(passphrase)
     case .file(let file):
-      guard case .sealed(let sealed) = file.body, let kdf = sealed.kdf else {
+      guard case .sealed(let sealed, let kdf?) = file.body else {
         return try await setPassphrase(passphrase)
       }
       let key = try await key(from: passphrase, kdf)
-      guard Seal.open(sealed.bytes, with: key, associated: file.header.associatedData(kdf: kdf)) != nil else {
+      guard key.open(sealed, associated: file.header.associatedData(kdf: kdf)) != nil else {
         wrongPassphrases.add(at: clock.steadyNow())
         throw .wrongPassphrase(account)
       }
@@ -53,7 +53,7 @@ extension FileCredentialStore {
 
   private func keep(_ key: SealingKey, _ kdf: ScryptParameters) {
     passphraseKey?.key.wipe()
-    passphraseKey = PassphraseKey(kdf: kdf, key: key)
+    passphraseKey = (key, kdf)
     wrongPassphrases = WrongPasswords()
   }
 }

@@ -187,10 +187,10 @@ extension FileCredentialStore {
       return CredentialFile(header: header, body: .grant(credential.grant)).bytes
     }
     let plaintext = CredentialFile.bytes(of: credential.grant)
-    guard let sealed = Seal.seal(plaintext, with: key, associated: header.associatedData(kdf: kdf)) else {
+    guard let sealed = key.seal(plaintext, associated: header.associatedData(kdf: kdf)) else {
       throw AccessFailure(.keyUnavailable, detail: "the key is no longer in memory")
     }
-    return CredentialFile(header: header, body: .sealed(CredentialFile.Sealed(kdf: kdf, bytes: sealed))).bytes
+    return CredentialFile(header: header, body: .sealed(sealed, kdf: kdf)).bytes
   }
 
   /// Returns the key for sealing the next version, or `nil` if the credential is not to be sealed.

@@ -3,12 +3,6 @@ package import Logging
 
 /// Stores an account's credential in a file with a marker next to it, and records both in accounts.json.
 package actor FileCredentialStore: CredentialStore {
-  /// A key derived from a passphrase, with the parameters of the derivation.
-  struct PassphraseKey {
-    let kdf: ScryptParameters
-    let key: SealingKey
-  }
-
   static let sizeLimit = 1 << 20
   /// How long a file must be unchanged before Hearth uses it, if another program writes it in place.
   static let stillness = Duration.milliseconds(500)
@@ -27,7 +21,8 @@ package actor FileCredentialStore: CredentialStore {
   /// The cost of scrypt for new passphrases, or `nil` for the default.
   let scryptCost: Int?
 
-  var passphraseKey: PassphraseKey?
+  /// A key derived from a passphrase, with the parameters of the derivation.
+  var passphraseKey: (key: SealingKey, kdf: ScryptParameters)?
   /// The credential file's path if disk space has been allocated for its next version, otherwise `nil`.
   var reserved: String?
   /// The file's status when it was last read or written, used to detect changes made in place.

@@ -52,9 +52,7 @@ enum FileFormat {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(document) else {
-      preconditionFailure(
-        "strings and numbers can always be "
-          + "encoded as JSON")
+      preconditionFailure("strings and numbers can always be encoded as JSON")
     }
     return Array(data)
   }

@@ -7,13 +7,8 @@ import Synchronization
 final class SealingKey: Sendable {
   static let byteCount = 32
 
-  private struct Page: @unchecked Sendable {
-    let address: UnsafeMutableRawPointer
-    let size: Int
-  }
-
   /// The memory page of the key, or `nil` once the key has been wiped.
-  private let page: Mutex<Page?>
+  private let page: Mutex<UnsafeMutableRawBufferPointer?>
 
   /// Returns `nil` if memory is short or `key` has the wrong size. The system limits locked memory, so a page that
   /// cannot be locked is used anyway.
@@ -27,7 +22,7 @@ final class SealingKey: Sendable {
     madvise(address, size, MADV_DONTDUMP)
     madvise(address, size, MADV_WIPEONFORK)
     key.withUnsafeBytes { address.copyMemory(from: $0.baseAddress!, byteCount: Self.byteCount) }
-    page = Mutex(Page(address: address, size: size))
+    page = Mutex(UnsafeMutableRawBufferPointer(start: address, count: size))
   }
 
   deinit { wipe() }
@@ -36,8 +31,8 @@ final class SealingKey: Sendable {
   func wipe() {
     page.withLock { page in
       guard let old = page else { return }
-      explicit_bzero(old.address, old.size)
-      munmap(old.address, old.size)
+      explicit_bzero(old.baseAddress!, old.count)
+      munmap(old.baseAddress, old.count)
       page = nil
     }
   }
@@ -46,8 +41,25 @@ final class SealingKey: Sendable {
   var symmetricKey: SymmetricKey? {
     page.withLock { page in
       page.map { page in
-        SymmetricKey(data: UnsafeRawBufferPointer(start: page.address, count: Self.byteCount))
+        SymmetricKey(data: UnsafeRawBufferPointer(start: page.baseAddress, count: Self.byteCount))
       }
     }
+  }
+
+  // MARK: - Sealing with AES-256-GCM
+
+  /// Returns the nonce, the ciphertext and the tag, or `nil` if the key has been wiped.
+  func seal(_ plaintext: [UInt8], associated: [UInt8]) -> [UInt8]? {
+    guard let key = symmetricKey, let box = try? AES.GCM.seal(plaintext, using: key, authenticating: associated)
+    else { return nil }
+    return box.combined.map { Array($0) }
+  }
+
+  /// Returns `nil` if the key is wrong, or if the bytes or the associated data were changed.
+  func open(_ sealed: [UInt8], associated: [UInt8]) -> [UInt8]? {
+    guard let key = symmetricKey, let box = try? AES.GCM.SealedBox(combined: sealed),
+      let plaintext = try? AES.GCM.open(box, using: key, authenticating: associated)
+    else { return nil }
+    return Array(plaintext)
   }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import FoundationEssentials
 package import HearthCore
 package import Logging
 
@@ -27,11 +28,12 @@ package actor FileRevocationStore: RevocationStore {
   package func keep(_ pending: PendingRevocation) async throws(AccessFailure) {
     try await mutex.withLock { () async throws(AccessFailure) in
       try await accessing(folder, await files.createFolders(folder))
-      let file = RevocationFile(pending)
-      let key = try await key(file.header, isMade: true)
-      guard let bytes = file.sealed(with: key) else {
+      let header = RevocationFile.Header(pending)
+      let grant = CredentialFile.bytes(of: pending.credential.grant)
+      guard let sealed = try await key(header, isMade: true).seal(grant, associated: FileFormat.encode(header)) else {
         throw AccessFailure(.keyUnavailable, detail: "it cannot be sealed")
       }
+      let bytes = FileFormat.encode(RevocationFile(header: header, sealed: Data(sealed)))
       let path = path(of: pending.id)
       try await accessing(path, await AtomicFile(path: path, files: files).replace(with: bytes))
     }
@@ -58,7 +60,7 @@ package actor FileRevocationStore: RevocationStore {
     let path = path(of: id)
     do throws(AccessFailure) {
       let contents = try await accessing(path, await files.read(path, limit: Self.sizeLimit, followsLink: false))
-      guard let sealed = try? FileFormat.decode(RevocationFile.Sealed.self, version: 1, from: contents.bytes),
+      guard let sealed = try? FileFormat.decode(RevocationFile.self, version: 1, from: contents.bytes),
         let expiresAt = Timestamp(rfc3339: sealed.header.expiresAt)
       else {
         // The expiry time is unreadable, so remove the file once it is older than any revocation can be.

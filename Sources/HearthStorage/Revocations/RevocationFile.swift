@@ -2,7 +2,7 @@ import FoundationEssentials
 import HearthCore
 
 /// The JSON form of a grant that is still to be revoked.
-struct RevocationFile {
+struct RevocationFile: Codable {
   /// The unencrypted fields, which contain no secrets.
   struct Header: Codable, Hashable, Sendable {
     let account: String
@@ -16,39 +16,15 @@ struct RevocationFile {
     let keyFile: String?
   }
 
-  struct Sealed: Codable {
-    var version = 1
-    let header: Header
-    /// The nonce, ciphertext and tag, encoded as Base64.
-    let sealed: Data
-  }
-
+  var version = 1
   let header: Header
-  private let grant: Grant
+  /// The nonce, ciphertext and tag, encoded as Base64.
+  let sealed: Data
 
-  init(_ pending: PendingRevocation) {
-    let credential = pending.credential
-    grant = credential.grant
-    let keyFile: String? = if case .keyFile(let path) = pending.keeping { path } else { nil }
-    header = Header(
-      account: pending.account.description, issuer: credential.subject?.issuer,
-      isIssuerAssumed: credential.subject?.isIssuerAssumed, subject: credential.subject?.id,
-      origin: credential.origin?.description, origins: credential.origins?.map(\.description).sorted(),
-      expiresAt: pending.expiresAt.description, keyFile: keyFile)
-  }
-
-  /// Returns `nil` if the key has been wiped.
-  func sealed(with key: SealingKey) -> [UInt8]? {
-    Seal.seal(FileFormat.encode(GrantDocument(grant)), with: key, associated: FileFormat.encode(header))
-      .map { FileFormat.encode(Sealed(header: header, sealed: Data($0))) }
-  }
-}
-
-extension RevocationFile.Sealed {
   /// Opens the seal, which also authenticates the header. Throws if the seal cannot be opened.
   func pending(id: String, with key: SealingKey, expiresAt: Timestamp) throws(AccessFailure) -> PendingRevocation {
     guard let account = AccountName(header.account),
-      let plaintext = Seal.open(Array(sealed), with: key, associated: FileFormat.encode(header)),
+      let plaintext = key.open(Array(sealed), associated: FileFormat.encode(header)),
       let grant = try? FileFormat.decode(GrantDocument.self, from: plaintext, modified: expiresAt).grant
     else { throw AccessFailure(.keyUnavailable, detail: "its seal cannot be opened") }
     func origin(_ text: String) -> Origin? { (try? HTTPURL(text))?.origin }
@@ -61,5 +37,17 @@ extension RevocationFile.Sealed {
         grant: grant, subject: subject, origin: header.origin.flatMap(origin),
         origins: header.origins.map { Set($0.compactMap(origin)) }),
       keeping: header.keyFile.map { .keyFile($0) } ?? .ownKey, expiresAt: expiresAt)
+  }
+}
+
+extension RevocationFile.Header {
+  init(_ pending: PendingRevocation) {
+    let credential = pending.credential
+    let keyFile: String? = if case .keyFile(let path) = pending.keeping { path } else { nil }
+    self.init(
+      account: pending.account.description, issuer: credential.subject?.issuer,
+      isIssuerAssumed: credential.subject?.isIssuerAssumed, subject: credential.subject?.id,
+      origin: credential.origin?.description, origins: credential.origins?.map(\.description).sorted(),
+      expiresAt: pending.expiresAt.description, keyFile: keyFile)
   }
 }

@@ -150,7 +150,7 @@ struct SealingTests {
     #expect(key.symmetricKey != nil)
     key.wipe()
     #expect(key.symmetricKey == nil)
-    #expect(Seal.seal([1], with: key, associated: []) == nil)
+    #expect(key.seal([1], associated: []) == nil)
   }
 
   @Test("A key is in memory that is locked, left out of core dumps and wiped in a fork (proc(5), VmFlags)")

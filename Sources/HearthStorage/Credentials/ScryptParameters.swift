@@ -1,4 +1,3 @@
-import Crypto
 import CryptoExtras
 import FoundationEssentials
 import HearthCore
@@ -40,23 +39,5 @@ struct ScryptParameters: Codable, Hashable, Sendable {
         blockSize: r, parallelism: p)
       return key.flatMap(SealingKey.init)
     }
-  }
-}
-
-/// Seals grants with AES-256-GCM. The result contains the nonce, the ciphertext and the tag.
-enum Seal {
-  /// Returns `nil` if the key has been wiped.
-  static func seal(_ plaintext: [UInt8], with key: SealingKey, associated: [UInt8]) -> [UInt8]? {
-    guard let key = key.symmetricKey, let box = try? AES.GCM.seal(plaintext, using: key, authenticating: associated)
-    else { return nil }
-    return box.combined.map { Array($0) }
-  }
-
-  /// Returns `nil` if the key is wrong, or if the bytes or the associated data were changed.
-  static func open(_ sealed: [UInt8], with key: SealingKey, associated: [UInt8]) -> [UInt8]? {
-    guard let key = key.symmetricKey, let box = try? AES.GCM.SealedBox(combined: sealed),
-      let plaintext = try? AES.GCM.open(box, using: key, authenticating: associated)
-    else { return nil }
-    return Array(plaintext)
   }
 }
