@@ -28,14 +28,6 @@ final class ClaimTable: Sendable {
     var items: [Item]
     /// The claim's slot in the file of sent marks.
     fileprivate(set) var slot = 0
-
-    init(epoch: Int64, owner: Int64, lane: Name?, madeAt: Timestamp, items: [Item]) {
-      self.epoch = epoch
-      self.owner = owner
-      self.lane = lane
-      self.madeAt = madeAt
-      self.items = items
-    }
   }
 
   /// How revoking an item affected its claim.
@@ -48,11 +40,6 @@ final class ClaimTable: Sendable {
     case cut(Claim)
   }
 
-  struct LaneKey: Hashable {
-    let owner: Int64
-    let lane: Name
-  }
-
   fileprivate struct State: ~Copyable {
     var marks: SentMarks
     /// Whether new claims are allowed. New claims must not overwrite the marks of earlier claims until those have
@@ -60,7 +47,8 @@ final class ClaimTable: Sendable {
     var isOpen = false
     var claims: [Int64: Claim] = [:]
     var epochs: [Int64: Int64] = [:]
-    var lanes: [LaneKey: Int] = [:]
+    /// How many claims each lane of an owner has.
+    var lanes: [Int64: [Name: Int]] = [:]
     /// How many claimed items may have been sent, by owner and state.
     var begun: [Int64: Counts] = [:]
     /// Owners whose begun items have changed since their counts were last published.
@@ -70,10 +58,6 @@ final class ClaimTable: Sendable {
     var lastEpoch: Int64 = 0
     /// The changed claims as they were before the transaction and before each savepoint in it.
     var before: [[Int64: Claim?]] = []
-
-    init(_ marks: consuming SentMarks) {
-      self.marks = marks
-    }
   }
 
   /// How many claimed items may have been sent, by state.
@@ -91,7 +75,7 @@ final class ClaimTable: Sendable {
   private let state: Mutex<State>
 
   init(_ marks: consuming sending SentMarks) {
-    state = Mutex(State(marks))
+    state = Mutex(State(marks: marks))
   }
 
   // MARK: - Sending
@@ -128,7 +112,7 @@ final class ClaimTable: Sendable {
   }
 
   func isClaimed(_ owner: Int64, _ lane: Name) -> Bool {
-    state.withLock { $0.lanes[LaneKey(owner: owner, lane: lane)] != nil }
+    state.withLock { $0.lanes[owner]?[lane] != nil }
   }
 
   /// Returns all items whose requests may have been sent, with their claims.
@@ -340,8 +324,7 @@ extension ClaimTable.State {
       if item.hasBegun { count(item, difference, of: claim.owner) }
     }
     guard let lane = claim.lane else { return }
-    let key = ClaimTable.LaneKey(owner: claim.owner, lane: lane)
-    let count = lanes[key, default: 0] + difference
-    lanes[key] = count == 0 ? nil : count
+    let count = (lanes[claim.owner]?[lane] ?? 0) + difference
+    lanes[claim.owner, default: [:]][lane] = count == 0 ? nil : count
   }
 }

@@ -24,23 +24,13 @@ final class GroupCommitter: Sendable {
     let fail: @Sendable (OutboxStoreFailure) -> Void
   }
 
-  /// A request failed after writing something, so the transaction must be rolled back.
-  private struct PartlyWritten: Error {
-    let failure: OutboxStoreFailure
-  }
-
-  /// The commit would use disk space that completions may need.
-  private struct ReserveExceeded: Error {}
-
-  /// The path of the database or its log now leads to a different file or to no file. Anything written now would be
-  /// lost when the database is closed.
-  private struct FileReplaced: Error {
-    var isLog = false
-  }
-
-  private struct State {
-    var waiting: [WriteRequest] = []
-    var isRunning = false
+  /// The reason why a commit is rolled back.
+  private enum Obstacle: Error {
+    /// The commit would use disk space that completions may need.
+    case reserveExceeded
+    /// The path of the database or its log now leads to a different file or to no file. Anything written now would be
+    /// lost when the database is closed.
+    case fileReplaced(isLog: Bool)
   }
 
   private static let largestGroup = 256
@@ -49,10 +39,10 @@ final class GroupCommitter: Sendable {
   private let thread = WorkerThread()
   let database: DatabaseQueue
   private let file: OutboxFile
-  private let identity: OutboxFile.Identity?
-  private let logIdentity: OutboxFile.Identity?
+  private let identity: FileIdentity?
+  private let logIdentity: FileIdentity?
   private let reserve: DiskReserve
-  private let state = Mutex(State())
+  private let state = Mutex<(waiting: [WriteRequest], isRunning: Bool)>(([], false))
   /// The counters as stored on disk, or `nil` during a transaction and after a failed one.
   private let counters: Mutex<OutboxCounters?>
   private let configured = Mutex<Set<AccountName>?>(nil)
@@ -60,7 +50,7 @@ final class GroupCommitter: Sendable {
   private let observer: CommitObserver
   private let clock: any Clock
   /// The boot and the clock's steps when the database was opened.
-  private let opened: FollowedClock
+  private let opened: (boot: String, stepped: Duration)
   private let committed = Mutex(0)
   /// Whether free pages may contain content that could not be wiped for lack of space. Initially true, because an
   /// earlier run may have left such pages.
@@ -81,7 +71,7 @@ final class GroupCommitter: Sendable {
     self.reserve = reserve
     self.observer = observer
     self.clock = clock
-    let opened = FollowedClock(boot: file.bootID, stepped: clock.moment().stepped)
+    let opened = (boot: file.bootID, stepped: clock.moment().stepped)
     self.opened = opened
     database = try file.open()
     identity = file.identity
@@ -95,7 +85,7 @@ final class GroupCommitter: Sendable {
         return counters
       })
     logIdentity = file.logIdentity
-    claims = ClaimTable(try SentMarks.open(file.sentMarks, bootID: file.bootID))
+    claims = ClaimTable(try SentMarks(file.sentMarks, bootID: file.bootID))
     // If an earlier process or connection has left claims, `recover` must first read their marks and end them.
     let hasClaims = try database.writeWithoutTransaction { db in
       try db.firstRow(OutboxQueries.everyClaim) { _ in true } ?? false
@@ -119,9 +109,8 @@ final class GroupCommitter: Sendable {
             return { continuation.resume(returning: .success(value)) }
           } catch let failure as OutboxStoreFailure {
             if case .broken = failure { throw failure }
-            guard mayFailHalfway || transaction.db.totalChangesCount == changes else {
-              throw PartlyWritten(failure: failure)
-            }
+            // If the request has written something, the transaction must be rolled back.
+            guard mayFailHalfway || transaction.db.totalChangesCount == changes else { throw failure }
             return { continuation.resume(returning: .failure(failure)) }
           }
         } fail: { failure in
@@ -171,17 +160,18 @@ final class GroupCommitter: Sendable {
 
   private func retry(_ request: WriteRequest, after error: any Error, in db: Database) {
     let failure = failure(error)
-    if case .broken = failure, !(error is FileReplaced) { file.requestCheck() }
-    guard error is ReserveExceeded || (error as? DatabaseError)?.resultCode == .SQLITE_FULL else {
-      return request.fail(failure)
+    if case .broken = failure, !(error is Obstacle) { file.requestCheck() }
+    switch error {
+    case Obstacle.reserveExceeded, DatabaseError.SQLITE_FULL: break
+    default: return request.fail(failure)
     }
     // Releasing the reserve and checkpointing the log may free enough space for another attempt.
     if request.purpose == .completion { reserve.release() }
     emptyLog(db)
     // Recording a delivery is more important than wiping content from free pages, which can need extra space.
-    OutboxFile.wipe(db, .whereFree)
+    OutboxFile.wipe(db, always: false)
     holdsUnwiped.withLock { $0 = true }
-    defer { OutboxFile.wipe(db, .always) }
+    defer { OutboxFile.wipe(db, always: true) }
     do {
       try transaction([request], in: db).completions.forEach { $0() }
       if !reserve.isAllocated { emptyLog(db) }
@@ -211,10 +201,7 @@ final class GroupCommitter: Sendable {
   var leavesContent: Bool { holdsUnwiped.withLock(\.self) || file.logSize > 0 }
 
   /// What was lost when a database was removed or replaced while it was open.
-  struct Loss {
-    let identity: OutboxFile.Identity?
-    let items: Int
-  }
+  typealias Loss = (identity: FileIdentity?, items: Int)
 
   /// Closes the database, after which all requests fail. Returns the loss if the database was removed or replaced.
   @discardableResult
@@ -225,7 +212,7 @@ final class GroupCommitter: Sendable {
       let items = database.writeWithoutTransaction { (try? OutboxCounters($0))?.keptItems ?? 0 }
       try? database.close()
       file.removeRest(of: logIdentity)
-      return Loss(identity: identity, items: items)
+      return (identity, items)
     }
     try? database.close()
     return nil
@@ -285,11 +272,11 @@ final class GroupCommitter: Sendable {
       }
       try transaction.counters.write(to: transaction.db)
       if observer.isThere { commit = try transaction.commit() }
-      guard file.holds(identity) else { throw FileReplaced() }
-      guard file.holdsLog(logIdentity) else { throw FileReplaced(isLog: true) }
+      guard file.holds(identity) else { throw Obstacle.fileReplaced(isLog: false) }
+      guard file.holdsLog(logIdentity) else { throw Obstacle.fileReplaced(isLog: true) }
       // Even on a full disk, the log must fit into the database at the next checkpoint, so the reserve covers the
       // database's growth.
-      if isGrowing, !reserve.allocate(try file.unwritten(transaction.db)) { throw ReserveExceeded() }
+      if isGrowing, !reserve.allocate(try file.unwritten(transaction.db)) { throw Obstacle.reserveExceeded }
       return .commit
     }
     return (completions, commit)
@@ -304,11 +291,9 @@ final class GroupCommitter: Sendable {
 
   private func failure(_ error: any Error) -> OutboxStoreFailure {
     switch error {
-    case let partlyWritten as PartlyWritten: partlyWritten.failure
-    case is ReserveExceeded: reserve.failure(of: file)
-    case let replaced as FileReplaced:
-      .broken(
-        "The \(replaced.isLog ? "log of the " : "")outbox \(file.path) was removed or replaced while it was open.")
+    case Obstacle.reserveExceeded: reserve.failure(of: file)
+    case Obstacle.fileReplaced(let isLog):
+      .broken("The \(isLog ? "log of the " : "")outbox \(file.path) was removed or replaced while it was open.")
     default: OutboxStoreFailure(error, at: file.path)
     }
   }

@@ -4,11 +4,6 @@ internal import HearthCore
 /// The owners of items, with their item counts. An owner is an account and one of its users. The counts change in the
 /// same transactions as the items, so that no query has to count rows.
 struct OutboxCounters: Sendable {
-  struct Key: Hashable {
-    let account: AccountName
-    let subject: Subject?
-  }
-
   struct Owner: Sendable {
     let id: Int64
     let account: AccountName
@@ -26,7 +21,7 @@ struct OutboxCounters: Sendable {
   }
 
   private(set) var owners: [Int64: Owner] = [:]
-  private var ids: [Key: Int64] = [:]
+  private var ids: [AccountName: [Subject?: Int64]] = [:]
   private var current: [AccountName: Int64] = [:]
   /// The configured accounts, or `nil` until they are known.
   var configured: Set<AccountName>?
@@ -34,7 +29,7 @@ struct OutboxCounters: Sendable {
   /// The time at which the schedule last changed.
   private(set) var scheduledAt = Timestamp(milliseconds: 0)
   /// The boot and clock steps that the schedule is based on.
-  private(set) var followed: FollowedClock?
+  private(set) var followed: (boot: String, stepped: Duration)?
   private var changed: Set<Int64> = []
   private var isPlaceChanged = false
   /// The number of items whose content is stored.
@@ -54,7 +49,7 @@ struct OutboxCounters: Sendable {
     lastPlace = place.last
     scheduledAt = Timestamp(milliseconds: place.scheduledAt)
     if let boot = place.boot, -Self.mostStepped...Self.mostStepped ~= place.stepped {
-      followed = FollowedClock(boot: boot, stepped: .milliseconds(place.stepped))
+      followed = (boot, .milliseconds(place.stepped))
     }
     guard 0..<Self.furthestPlace ~= lastPlace else {
       throw OutboxStoreFailure.broken("The outbox is damaged: its last position is out of range.")
@@ -73,7 +68,7 @@ struct OutboxCounters: Sendable {
         id: try row.number(0), account: account, subject: subject, isCurrent: try row.number(4) != 0, counts: counts,
         bytes: try row.count(5, atMost: Self.mostBytes))
       owners[owner.id] = owner
-      ids[Key(account: account, subject: owner.subject)] = owner.id
+      ids[account, default: [:]][owner.subject] = owner.id
       if owner.isCurrent { current[account] = owner.id }
       keptBytes += owner.bytes
       keptItems += OutboxItem.State.byNumber.filter(\.keepsContent).reduce(0) { $0 + owner[$1] }
@@ -100,7 +95,7 @@ struct OutboxCounters: Sendable {
   }
 
   func owner(_ account: AccountName, _ subject: Subject?) -> Int64? {
-    ids[Key(account: account, subject: subject)]
+    ids[account]?[subject]
   }
 
   mutating func madeOwner(_ account: AccountName, _ subject: Subject?, in db: Database) throws -> Int64 {
@@ -112,7 +107,7 @@ struct OutboxCounters: Sendable {
     owners[id] = Owner(
       id: id, account: account, subject: subject, isCurrent: false, counts: Array(repeating: 0, count: 8), bytes: 0,
       oldestPendingAt: .some(nil))
-    ids[Key(account: account, subject: subject)] = id
+    ids[account, default: [:]][subject] = id
     return id
   }
 
@@ -124,12 +119,12 @@ struct OutboxCounters: Sendable {
   }
 
   /// Makes a schedule from another boot follow this boot's clock, because the clock's steps in between are unknown.
-  mutating func opened(by clock: FollowedClock) {
+  mutating func opened(by clock: (boot: String, stepped: Duration)) {
     if followed?.boot != clock.boot { followed = clock }
   }
 
-  mutating func scheduled(at now: Timestamp, by clock: FollowedClock) {
-    (scheduledAt, followed, isPlaceChanged) = (now, clock, true)
+  mutating func scheduled(at moment: (now: Timestamp, stepped: Duration), boot: String) {
+    (scheduledAt, followed, isPlaceChanged) = (moment.now, (boot, moment.stepped), true)
   }
 
   mutating func nextPlace() -> Int64 {
@@ -189,9 +184,9 @@ struct OutboxCounters: Sendable {
     guard let account = owners[owner]?.account else { return }
     try db.execute(
       sql: "UPDATE owners SET issuer = ?, subject = ? WHERE id = ?", arguments: [subject.issuer, subject.id, owner])
-    ids[Key(account: account, subject: owners[owner]?.subject)] = nil
+    ids[account]?[owners[owner]?.subject] = nil
     owners[owner]?.subject = subject
-    ids[Key(account: account, subject: subject)] = owner
+    ids[account]?[subject] = owner
   }
 
   /// Writes the owners, the last position and the schedule's clock if they changed in this transaction.
@@ -217,10 +212,4 @@ struct OutboxCounters: Sendable {
   private static let update =
     "UPDATE owners SET is_current = ?, " + columns.map { "\($0) = ?" }.joined(separator: ", ")
     + ", bytes = ? WHERE id = ?"
-}
-
-/// A boot and the clock's steps during it, as reported by `Clock.moment`.
-struct FollowedClock: Sendable {
-  let boot: String
-  let stepped: Duration
 }

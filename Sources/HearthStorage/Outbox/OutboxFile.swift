@@ -43,20 +43,20 @@ struct OutboxFile: Sendable {
   }
 
   /// The identity of the file that is now at the database's path.
-  var identity: Identity? { Self.identity(of: path) }
-  var logIdentity: Identity? { Self.identity(of: path + "-wal") }
+  var identity: FileIdentity? { Self.identity(of: path) }
+  var logIdentity: FileIdentity? { Self.identity(of: path + "-wal") }
 
-  private static func identity(of path: String) -> Identity? {
-    var marks: [UInt64] = [0, 0, 0]
-    return hearth_identify_file(AT_FDCWD, path, 0, &marks) == 0 ? Identity(marks: marks) : nil
+  private static func identity(of path: String) -> FileIdentity? {
+    var identity: FileIdentity = [0, 0, 0]
+    return hearth_identify_file(AT_FDCWD, path, 0, &identity) == 0 ? identity : nil
   }
 
   /// Returns whether the path still leads to this file. Returns true if this cannot be determined.
-  func holds(_ opened: Identity?) -> Bool { Self.leads(path, to: opened) }
+  func holds(_ opened: FileIdentity?) -> Bool { Self.leads(path, to: opened) }
 
-  func holdsLog(_ opened: Identity?) -> Bool { opened == nil || Self.leads(path + "-wal", to: opened) }
+  func holdsLog(_ opened: FileIdentity?) -> Bool { opened == nil || Self.leads(path + "-wal", to: opened) }
 
-  private static func leads(_ path: String, to opened: Identity?) -> Bool {
+  private static func leads(_ path: String, to opened: FileIdentity?) -> Bool {
     errno = 0
     let identity = identity(of: path)
     return identity == opened || identity == nil && ![ENOENT, ENOTDIR].contains(errno)
@@ -64,17 +64,11 @@ struct OutboxFile: Sendable {
 
   /// Removes the marks of sent items and the log of a database that was removed or replaced, so that they are not
   /// mistaken for the new database's.
-  func removeRest(of formerLog: Identity?) {
+  func removeRest(of formerLog: FileIdentity?) {
     unlink(sentMarks)
     guard let formerLog, formerLog == logIdentity else { return }
     unlink(path + "-wal")
     unlink(path + "-shm")
-  }
-
-  /// The device, inode and birth time. The inode alone is not enough, because a new file can reuse an inode
-  /// immediately.
-  struct Identity: Equatable {
-    let marks: [UInt64]
   }
 
   /// The size of the write-ahead log, in bytes.
@@ -104,7 +98,7 @@ struct OutboxFile: Sendable {
       try db.execute(sql: "PRAGMA journal_mode = WAL")
       try db.execute(sql: "PRAGMA synchronous = FULL")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
-      Self.wipe(db, .always)
+      Self.wipe(db, always: true)
     }
     let database = try DatabaseQueue(path: path, configuration: configuration)
     try database.writeWithoutTransaction { db in
@@ -129,16 +123,11 @@ struct OutboxFile: Sendable {
     return database
   }
 
-  enum Wiping: String {
-    /// Overwrites deleted content with zeros, even if this needs additional writes.
-    case always = "ON"
-    /// Overwrites deleted content only if this needs no additional writes.
-    case whereFree = "FAST"
-  }
-
-  static func wipe(_ db: Database, _ wiping: Wiping) {
+  /// Makes SQLite overwrite deleted content with zeros or, if `always` is false, only if this needs no additional
+  /// writes.
+  static func wipe(_ db: Database, always: Bool) {
     // All builds of SQLite support this pragma. It returns its value, so it is run as a query.
-    _ = try? Row.fetchOne(db, sql: "PRAGMA secure_delete = \(wiping.rawValue)")
+    _ = try? Row.fetchOne(db, sql: "PRAGMA secure_delete = \(always ? "ON" : "FAST")")
   }
 
   /// Throws if the path leads to a special file, which could block when opened, or if a newer version of Hearth wrote
@@ -148,18 +137,15 @@ struct OutboxFile: Sendable {
     if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
       throw .unavailable("The outbox \(path) is not a regular file. Rename or remove it.")
     }
-    guard isNewer else { return }
-    throw .unavailable(
-      "The outbox \(path) was written by a newer version of Hearth and is left unchanged. Update Hearth, or rename "
-        + "the file to start a new outbox.")
-  }
-
-  private var isNewer: Bool {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
     // A database that cannot be read here also fails to open later, so errors are ignored.
-    return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)) ?? false
+    let isNewer = try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)
+    guard isNewer == true else { return }
+    throw .unavailable(
+      "The outbox \(path) was written by a newer version of Hearth and is left unchanged. Update Hearth, or rename "
+        + "the file to start a new outbox.")
   }
 
   /// Renames the database, its log and its marks within their folder, and returns the database's new path.
@@ -174,6 +160,10 @@ struct OutboxFile: Sendable {
     return place
   }
 }
+
+/// The device, inode and birth time of a file. The inode alone is not enough, because a new file can reuse an inode
+/// immediately.
+typealias FileIdentity = [UInt64]
 
 /// Makes a database readable only by its owner, and creates it if it is missing. SQLite uses the same permissions for
 /// its log. Returns `nil` on success, otherwise the problem, such as `cannot be opened: Permission denied`.

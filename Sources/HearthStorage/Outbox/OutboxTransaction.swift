@@ -38,36 +38,25 @@ final class OutboxTransaction {
     self.claims = claims
   }
 
-  /// Runs part of the transaction. If `body` throws, its writes are undone and the transaction can continue.
-  func savepoint<T>(_ body: () throws -> T) throws -> T {
+  /// Runs part of the transaction. If `body` throws or `undoes` is true, its writes are undone and the transaction can
+  /// continue.
+  func savepoint<T>(undoes: Bool = false, _ body: () throws -> T) throws -> T {
     let (counters, effects) = (counters, effects)
+    var (value, isKept): (T?, Bool) = (nil, false)
     claims.open()
-    do {
-      var value: T?
-      try db.inSavepoint {
-        value = try body()
-        return .commit
+    defer {
+      if isKept {
+        claims.keep()
+      } else {
+        claims.undo()
+        (self.counters, self.effects) = (counters, effects)
       }
-      claims.keep()
-      return value!
-    } catch {
-      claims.undo()
-      (self.counters, self.effects) = (counters, effects)
-      throw error
     }
-  }
-
-  private struct Undone: Error {}
-
-  /// Returns the result of `body` and undoes everything that it has written.
-  func undoing<T>(_ body: () throws -> T) throws -> T {
-    var value: T?
-    do {
-      try savepoint {
-        value = try body()
-        throw Undone()
-      }
-    } catch is Undone {}
+    try db.inSavepoint {
+      value = try body()
+      return undoes ? .rollback : .commit
+    }
+    isKept = !undoes
     return value!
   }
 
@@ -101,7 +90,7 @@ final class OutboxTransaction {
   }
 
   /// Records that the schedule has changed.
-  func scheduled() { counters.scheduled(at: now, by: FollowedClock(boot: boot, stepped: moment.stepped)) }
+  func scheduled() { counters.scheduled(at: moment, boot: boot) }
 
   // MARK: - Rows
 
@@ -150,11 +139,8 @@ final class OutboxTransaction {
 
   /// Returns the item as clients see it: in flight once its request may have been sent. An active item that is not in
   /// flight is held if it belongs to another user or its account is not configured.
-  func shown(_ item: StoredItem) throws -> OutboxItem {
-    try shown(item, hasBegun: item.state.isActive && claims.isBegun(item.number))
-  }
-
-  func shown(_ item: StoredItem, hasBegun: Bool) throws -> OutboxItem {
+  func shown(_ item: StoredItem, hasBegun: Bool? = nil) throws -> OutboxItem {
+    let hasBegun = hasBegun ?? (item.state.isActive && claims.isBegun(item.number))
     guard let owner = counters.owners[item.owner] else {
       throw OutboxStoreFailure.broken("Item \(item.id) has no owner.")
     }

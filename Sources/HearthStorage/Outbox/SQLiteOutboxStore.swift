@@ -34,15 +34,9 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   /// Opens the outbox, or creates a new one. `setAside` is the new path of a damaged database that was moved away.
   package static func open(
-    at path: String, clock: any Clock
+    at path: String, clock: any Clock, bootID: String = SentMarks.bootID()
   ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
-    try open(OutboxFile(path), clock: clock)
-  }
-
-  static func open(
-    _ file: OutboxFile, clock: any Clock
-  ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
-    let store = SQLiteOutboxStore(file, clock, tell: { _ in })
+    let store = SQLiteOutboxStore(OutboxFile(path, bootID: bootID), clock, tell: { _ in })
     return (store, try store.open(after: nil, pausing: []))
   }
 
@@ -89,14 +83,6 @@ package final class SQLiteOutboxStore: OutboxStore {
     }
     // Check whether the file is back before a new one is created, because a new file could reuse its inode.
     loss.withLock { if let lost = $0, file.holds(lost.identity) { $0 = nil } }
-    let (committer, place) = try openDatabase(pausing: paused)
-    connection.withLock { $0 = .open(committer) }
-    return place
-  }
-
-  private func openDatabase(
-    pausing paused: Set<AccountName>
-  ) throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
     var setAside: String?
     // This check must come first, because SQLite discards the log of an empty database when it opens the database.
     if file.isEmptied { setAside = try file.setAside(at: clock.now()) }
@@ -110,24 +96,26 @@ package final class SQLiteOutboxStore: OutboxStore {
     }
     let reserve = DiskReserve(file.reserve)
     let lastEpoch = lastEpoch.withLock(\.self)
-    func openDatabase() throws(OutboxStoreFailure) -> GroupCommitter {
+    func openDatabase() throws(OutboxStoreFailure) {
       do {
-        return try GroupCommitter(
+        let committer = try GroupCommitter(
           file, reserve: reserve, observer: observer, clock: clock, after: lastEpoch, pausing: paused)
+        connection.withLock { $0 = .open(committer) }
       } catch {
         throw OutboxStoreFailure(opening: error, at: file.path)
       }
     }
     do {
-      return (try openDatabase(), setAside)
+      try openDatabase()
     } catch .broken {
-      let place = try file.setAside(at: clock.now())
-      return (try openDatabase(), place)
+      setAside = try file.setAside(at: clock.now())
+      try openDatabase()
     } catch {
       // If the disk is full, releasing the last run's reserve makes room.
       reserve.release()
-      return (try openDatabase(), setAside)
+      try openDatabase()
     }
+    return setAside
   }
 
   private var committer: GroupCommitter {
@@ -203,7 +191,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt] {
     try await run(.growth, mayFailHalfway: true) { transaction in
-      try transaction.undoing { try transaction.enqueue(items, within: settings) }
+      try transaction.savepoint(undoes: true) { try transaction.enqueue(items, within: settings) }
     }
   }
 
@@ -225,7 +213,7 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem? {
     try await run(.reading) { transaction in
-      try transaction.row(OutboxQueries.byID, [id]).map(transaction.shown)
+      try transaction.row(OutboxQueries.byID, [id]).map { try transaction.shown($0) }
     }
   }
 

@@ -11,8 +11,8 @@ import Testing
 
   /// The store as the next process finds it. With another boot id it is as after a power loss.
   private func reopened(_ outbox: StoreFixture, bootID: String? = nil) throws -> StoreFixture {
-    let file = bootID.map { OutboxFile(outbox.path, bootID: $0) } ?? OutboxFile(outbox.path)
-    let store = try SQLiteOutboxStore.open(file, clock: outbox.clock).store
+    let bootID = bootID ?? SentMarks.bootID()
+    let store = try SQLiteOutboxStore.open(at: outbox.path, clock: outbox.clock, bootID: bootID).store
     return StoreFixture(folder: outbox.folder, store: store, clock: outbox.clock)
   }
 
