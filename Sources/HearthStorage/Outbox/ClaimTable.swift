@@ -107,10 +107,6 @@ final class ClaimTable: Sendable {
     state.withLock { state in state.find(number).map { claim, index in claim.items[index].hasBegun } ?? false }
   }
 
-  func claim(holding number: Int64) -> Claim? {
-    state.withLock { state in state.epochs[number].flatMap { state.claims[$0] } }
-  }
-
   func isClaimed(_ owner: Int64, _ lane: Name) -> Bool {
     state.withLock { $0.lanes[owner]?[lane] != nil }
   }
@@ -224,14 +220,14 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Moves a claim to another owner, with only the items that have begun. Returns the claim as it was before.
-  func move(_ epoch: Int64, to owner: Int64) -> Claim? {
+  /// Moves an item's claim to another owner, with only the items that have begun. Returns the claim as it was before.
+  func moveClaim(holding number: Int64, to owner: Int64) -> Claim? {
     state.withLock { state in
-      guard let before = state.claims[epoch] else { return nil }
+      guard let before = state.epochs[number].flatMap({ state.claims[$0] }) else { return nil }
       var claim = before
       claim.owner = owner
       claim.items = claim.items.filter(\.hasBegun)
-      state.set(epoch, claim.items.isEmpty ? nil : claim)
+      state.set(before.epoch, claim.items.isEmpty ? nil : claim)
       return before
     }
   }

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import FoundationEssentials
+internal import GRDB
 internal import HearthCore
 
 enum ItemDigest {
@@ -32,5 +33,22 @@ enum ItemDigest {
     hash.update(data: content)
     hash.update(data: Array(idempotencyKey.utf8))
     return hash.finalize().withUnsafeBytes { $0.loadUnaligned(as: Int64.self) }.littleEndian
+  }
+
+  /// Calls `body` for each item that has content, with its number, id, stored checksum and actual checksum.
+  static func forEachContent(
+    in db: Database, _ body: (Int64, String, _ kept: Int64?, _ actual: Int64) throws -> Void
+  ) throws {
+    let sql = """
+      SELECT n, id, method, url, idempotency_key, headers, body, checksum
+      FROM items JOIN contents ON item = n
+      """
+    try db.forEachRow(sql) { row in
+      let content = content(
+        method: try row.name(2), url: try row.name(3), headers: StoredHeaders.decode(try row.name(5)),
+        body: try row.blob(6) ?? [])
+      let actual = checksum(content, idempotencyKey: try row.name(4))
+      try body(try row.number(0), try row.name(1), try row.integer(7), actual)
+    }
   }
 }

@@ -31,12 +31,10 @@ package enum OutboxCheck {
         var problems: [String] = []
         try db.inTransaction(.deferred) {
           // Migrate an outbox of an older version before checking it. The migration is rolled back afterwards.
-          if try !db.tableExists("claims") { try OutboxSchema.separateClaims(db) }
-          if try !ContentChecksums.areKept(in: db) { try OutboxSchema.addChecksums(db) }
-          if try !OutboxSchema.isScheduleDated(db) { try OutboxSchema.dateSchedule(db) }
-          if try !OutboxSchema.isClockFollowed(db) { try OutboxSchema.followClock(db) }
-          if try !OutboxSchema.isMakingRemembered(db) { try OutboxSchema.rememberMaking(db) }
-          try readAll(db)
+          try OutboxSchema.complete(db)
+          // Throws if an item or a claim cannot be read.
+          try db.forEachRow(OutboxQueries.every) { _ = try StoredItem($0) }
+          try db.forEachRow(OutboxQueries.everyClaim) { _ = try StoredClaim($0) }
           problems = try unreadable(db) + damagedContents(db) + orphans(db) + miscounts(db) + lanes(db)
           return .rollback
         }
@@ -47,12 +45,6 @@ package enum OutboxCheck {
       if case .broken(let problem) = failure { return [problem] }
       throw failure
     }
-  }
-
-  /// Throws if an item or a claim cannot be read.
-  private static func readAll(_ db: Database) throws {
-    try db.forEachRow(OutboxQueries.every) { _ = try StoredItem($0) }
-    try db.forEachRow(OutboxQueries.everyClaim) { _ = try StoredClaim($0) }
   }
 
   private static func count(_ db: Database, _ sql: String, _ what: String) throws -> [String] {
@@ -76,7 +68,7 @@ package enum OutboxCheck {
   /// Finds items whose content does not match its checksum.
   private static func damagedContents(_ db: Database) throws -> [String] {
     var wrong: [String] = []
-    try ContentChecksums.forEach(in: db) { _, id, kept, actual in
+    try ItemDigest.forEachContent(in: db) { _, id, kept, actual in
       if kept != actual { wrong.append(id) }
     }
     return wrong.isEmpty ? [] : ["Items with damaged content: \(wrong.prefix(10).joined(separator: ", "))."]

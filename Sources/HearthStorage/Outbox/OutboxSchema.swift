@@ -11,11 +11,7 @@ enum OutboxSchema {
     migrator.registerMigration("1") { try $0.execute(sql: first) }
     migrator.registerMigration("2") { try $0.execute(sql: retrying) }
     migrator.registerMigration("3") { try $0.execute(sql: readyByKind) }
-    migrator.registerMigration("4", migrate: separateClaims)
-    migrator.registerMigration("5", migrate: addChecksums)
-    migrator.registerMigration("6", migrate: dateSchedule)
-    migrator.registerMigration("7", migrate: followClock)
-    migrator.registerMigration("8", migrate: rememberMaking)
+    for later in later { migrator.registerMigration(later.identifier, migrate: later.migrate) }
     return migrator
   }
 
@@ -25,16 +21,22 @@ enum OutboxSchema {
     return try !hasUnreadableList(db)
   }
 
-  static func isScheduleDated(_ db: Database) throws -> Bool {
-    try db.tableExists("places") && db.columns(in: "places").contains { $0.name == "scheduled_at" }
+  /// The later migrations, each with a table or a column that it adds.
+  private static let later:
+    [(identifier: String, table: String, column: String?, migrate: @Sendable (Database) throws -> Void)] = [
+      ("4", "claims", nil, separateClaims), ("5", "contents", "checksum", addChecksums),
+      ("6", "places", "scheduled_at", { try $0.execute(sql: placesAndNewness) }),
+      ("7", "places", "stepped", { try $0.execute(sql: followedClock) }),
+      ("8", "items", "made_at", { try $0.execute(sql: making) }),
+    ]
+
+  private static func has(_ table: String, _ column: String?, in db: Database) throws -> Bool {
+    try db.tableExists(table) && (column == nil || db.columns(in: table).contains { $0.name == column })
   }
 
-  static func isClockFollowed(_ db: Database) throws -> Bool {
-    try db.tableExists("places") && db.columns(in: "places").contains { $0.name == "stepped" }
-  }
-
-  static func isMakingRemembered(_ db: Database) throws -> Bool {
-    try db.tableExists("items") && db.columns(in: "items").contains { $0.name == "made_at" }
+  /// Runs the later migrations that the tables lack, without adding them to the list of migrations.
+  static func complete(_ db: Database) throws {
+    for later in later where try !has(later.table, later.column, in: db) { try later.migrate(db) }
   }
 
   private static func hasUnreadableList(_ db: Database) throws -> Bool {
@@ -47,11 +49,8 @@ enum OutboxSchema {
     let applied = try migrator.appliedIdentifiers(db)
     let indexes = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema WHERE name = 'items_retrying'")
     return try hasUnreadableList(db) || applied.contains("1") != db.tableExists("owners")
-      || applied.contains("2") != (indexes != nil) || applied.contains("4") != db.tableExists("claims")
-      || applied.contains("5") != ContentChecksums.areKept(in: db)
-      || applied.contains("6") != isScheduleDated(db)
-      || applied.contains("7") != isClockFollowed(db)
-      || applied.contains("8") != isMakingRemembered(db)
+      || applied.contains("2") != (indexes != nil)
+      || later.contains { try applied.contains($0.identifier) != has($0.table, $0.column, in: db) }
   }
 
   /// A row of `owners` contains an account, a subject (NULL if the user was unknown) and the number of items in each
@@ -110,36 +109,28 @@ enum OutboxSchema {
     ALTER TABLE places ADD COLUMN scheduled_at INTEGER NOT NULL DEFAULT 0;
     """
 
-  static func dateSchedule(_ db: Database) throws { try db.execute(sql: placesAndNewness) }
-
   /// Stores the clock steps that the waits are based on, so that the waits keep their planned length across restarts.
-  static func followClock(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        ALTER TABLE places ADD COLUMN boot TEXT;
-        ALTER TABLE places ADD COLUMN stepped INTEGER NOT NULL DEFAULT 0;
-        """)
-  }
+  private static let followedClock = """
+    ALTER TABLE places ADD COLUMN boot TEXT;
+    ALTER TABLE places ADD COLUMN stepped INTEGER NOT NULL DEFAULT 0;
+    """
 
   /// Adds a column that records whether an item's request was sent, so that no API receives one key with two contents.
   /// If a user's retry has reset an item's attempts, the last status or error shows that a request was sent. Also adds
   /// the time that orders items with the same `replaceKey`, which used to be ordered by number, and the number of
   /// responses that do not count as attempts.
-  static func rememberMaking(_ db: Database) throws {
-    try db.execute(
-      sql: """
-        ALTER TABLE items ADD COLUMN has_left INTEGER NOT NULL DEFAULT 0;
-        UPDATE items SET has_left = 1
-          WHERE attempts = 0 AND unknown_since IS NULL AND (last_status IS NOT NULL OR last_error IS NOT NULL);
-        ALTER TABLE items ADD COLUMN made_at INTEGER NOT NULL DEFAULT 0;
-        UPDATE items SET made_at = latest FROM (
-          SELECT n AS number, max(created_at) OVER (PARTITION BY owner, replace_key ORDER BY n) AS latest
-          FROM items WHERE replace_key IS NOT NULL) WHERE n = number;
-        ALTER TABLE items ADD COLUMN offline_answers INTEGER NOT NULL DEFAULT 0;
-        DROP INDEX items_by_newness;
-        CREATE INDEX items_by_newness ON items (owner, replace_key, made_at) WHERE replace_key IS NOT NULL;
-        """)
-  }
+  private static let making = """
+    ALTER TABLE items ADD COLUMN has_left INTEGER NOT NULL DEFAULT 0;
+    UPDATE items SET has_left = 1
+      WHERE attempts = 0 AND unknown_since IS NULL AND (last_status IS NOT NULL OR last_error IS NOT NULL);
+    ALTER TABLE items ADD COLUMN made_at INTEGER NOT NULL DEFAULT 0;
+    UPDATE items SET made_at = latest FROM (
+      SELECT n AS number, max(created_at) OVER (PARTITION BY owner, replace_key ORDER BY n) AS latest
+      FROM items WHERE replace_key IS NOT NULL) WHERE n = number;
+    ALTER TABLE items ADD COLUMN offline_answers INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX items_by_newness;
+    CREATE INDEX items_by_newness ON items (owner, replace_key, made_at) WHERE replace_key IS NOT NULL;
+    """
 
   /// A claim contains either the head of a lane and the items behind it up to a position, or one unordered item.
   private static let claims = """
@@ -152,7 +143,7 @@ enum OutboxSchema {
 
   /// Previously, all claimed items were stored as in flight. Any of their requests may have been sent, so the items
   /// become pending with an unknown result.
-  static func separateClaims(_ db: Database) throws {
+  private static func separateClaims(_ db: Database) throws {
     try db.execute(sql: claims)
     let lanes = try db.rows(
       """
@@ -178,9 +169,7 @@ enum OutboxSchema {
           """, arguments: lane)
     }
   }
-}
 
-extension OutboxSchema {
   /// If an owner has several items with the same key, only the newest one keeps the key.
   private static let checksums = """
     ALTER TABLE items ADD COLUMN expect TEXT;
@@ -193,11 +182,10 @@ extension OutboxSchema {
     CREATE UNIQUE INDEX owners_by_subject ON owners (account, ifnull(issuer, ''), ifnull(subject, ''));
     """
 
-  static func addChecksums(_ db: Database) throws {
+  private static func addChecksums(_ db: Database) throws {
     try db.execute(sql: checksums)
-    try ContentChecksums.forEach(in: db) { number, _, _, actual in
-      try db.cachedStatement(sql: "UPDATE contents SET checksum = ? WHERE item = ?").execute(
-        arguments: [actual, number])
+    try ItemDigest.forEachContent(in: db) { number, _, _, actual in
+      try db.cachedStatement(sql: OutboxQueries.setChecksum).execute(arguments: [actual, number])
     }
   }
 }

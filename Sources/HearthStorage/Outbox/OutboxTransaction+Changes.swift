@@ -13,11 +13,10 @@ extension OutboxTransaction {
       // Without marks from this boot, any of the claim's requests may have been sent.
       let last = min(claim.last, marks == nil ? .max : mark?.position ?? 0)
       for var item in try items(of: claim) where item.position <= last {
-        let old = item.state
         // The request may have been sent long after the claim, for example if the machine slept in between.
         let delay = mark.map { $0.position == item.position ? $0.delay : .zero } ?? .zero
         item.progress.lost(since: claim.claimedAt + delay)
-        try write(item, was: old)
+        try write(&item)
       }
       try execute(OutboxQueries.endClaim, [claim.epoch])
     }
@@ -113,29 +112,30 @@ extension OutboxTransaction {
   private func apply(_ change: OutboxChange, to item: StoredItem, always: Bool = false) throws -> StoredItem? {
     let before = item
     var item = item
-    let old = item.state
     switch change {
     case .cancel:
       guard item.progress.cancel(hasBegun: claims.isBegun(item.number), at: now), try revoke(item, always: always)
       else { return nil }
       item.isHead = false
-      try publish(item, was: old)
+      try publish(&item)
       if let lane = item.lane { try promote(item.owner, lane) }
       effects.leavesContentInLog = true
     case .retry:
       let owner = counters.owners[item.owner]
       let isLeft = owner?.subject == .unnamedBefore
-      guard item.progress.retry(at: now) || isLeft && old.isActive, try !isOutdated(before) else { return nil }
-      if old.isActive, isLeft, try !revoke(before) { return nil }
+      let wasActive = before.state.isActive
+      guard item.progress.retry(at: now) || isLeft && wasActive, try !isOutdated(before) else { return nil }
+      if wasActive, isLeft, try !revoke(before) { return nil }
       if isLeft, let account = owner?.account {
         // The item's owner cannot be determined, so the account's next user becomes its owner.
         try merge(before, into: counters.madeOwner(account, nil, in: db))
-        guard let moved = try row(OutboxQueries.byNumber, [item.number]), moved.state == old else { return before }
+        guard let moved = try row(OutboxQueries.byNumber, [item.number]), moved.state == before.state
+        else { return before }
         item.owner = moved.owner
       }
-      if isLeft || !old.isActive { item.position = counters.nextPlace() }
+      if isLeft || !wasActive { item.position = counters.nextPlace() }
       item.isHead = item.lane == nil
-      try publish(item, was: old)
+      try publish(&item)
       if let lane = item.lane { try promote(item.owner, lane) } else { becameReady(item.owner, .unordered) }
     }
     return item
@@ -171,7 +171,7 @@ extension OutboxTransaction {
           for var item in items {
             after = item.dueAt
             guard item.progress.retryNow(at: now) else { continue }
-            try write(item, was: item.state)
+            try write(&item)
             becameReady(owner.id, item.lane == nil ? .unordered : .lanes)
             count += 1
           }

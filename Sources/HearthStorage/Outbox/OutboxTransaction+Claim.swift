@@ -174,11 +174,10 @@ extension OutboxTransaction {
       items += try rows(OutboxQueries.due, [owner, origin, isUnordered, 1, -1, now.milliseconds, Int.max, true, limit])
     }
     for var item in items where try !supersedeIfOutdated(item) {
-      let old = item.state
       item.progress.lastError = DeliveryOutcome.foreignOrigin(origin)
       item.progress.hold(.originNotConfigured)
       item.isHead = false
-      try publish(item, was: old)
+      try publish(&item)
     }
     return !items.isEmpty
   }

@@ -162,10 +162,9 @@ extension OutboxTransaction {
   /// Supersedes an item. The caller must promote the item's lane.
   func supersede(_ item: StoredItem) throws {
     var item = item
-    let old = item.state
     item.progress.supersede(at: now)
     item.isHead = false
     item.position = counters.nextPlace()
-    try publish(item, was: old)
+    try publish(&item)
   }
 }

@@ -28,7 +28,6 @@ extension OutboxTransaction {
   private func settle(_ item: StoredItem, _ settlement: Settlement, at time: Timestamp) throws {
     let (before, outcome) = (item.progress, settlement.outcome)
     var item = item
-    let old = item.state
     item.progress.settle(outcome, hasLeft: settlement.hasLeft, at: time)
     // A newer item with the same `replaceKey` may be waiting for this item.
     if item.replaceKey != nil { becameReady(item.owner, .all) }
@@ -36,14 +35,14 @@ extension OutboxTransaction {
       item.progress.supersede(at: time)
       item.isHead = false
       effects.leavesContentInLog = true
-      return try publish(item, was: old)
+      return try publish(&item)
     }
     // A new head of the lane is chosen when the claim ends.
     item.isHead = item.lane == nil && item.progress.state.isActive
     switch outcome {
     case .released:
       if item.progress != before {
-        try write(item, was: old)
+        try write(&item)
       } else if item.isHead {
         try execute(OutboxQueries.setHead, [true, item.number])
       }
@@ -52,9 +51,9 @@ extension OutboxTransaction {
         OutboxQueries.deliver,
         [item.progress.attempts, time.milliseconds, status, item.progress.lastError, item.number])
       try execute(OutboxQueries.deleteContent, [item.number])
-      counters.moved(old, .delivered, bytes: item.bytes, of: item.owner)
+      counters.moved(item.written, .delivered, bytes: item.bytes, of: item.owner)
       effects.changes.append(.changed(try shown(item)))
-    case .waiting, .unreachable, .dead, .needsStepUp: try publish(item, was: old)
+    case .waiting, .unreachable, .dead, .needsStepUp: try publish(&item)
     }
     if item.isHead { becameReady(item.owner, .unordered) }
   }

@@ -50,14 +50,12 @@ extension OutboxTransaction {
   private func mergeClaim(of item: StoredItem, into owner: Int64) throws -> Bool {
     // The item may have moved with the claim of an earlier item.
     guard try row(OutboxQueries.byNumber, [item.number])?.owner == item.owner else { return true }
-    guard let epoch = claims.claim(holding: item.number)?.epoch, let before = claims.move(epoch, to: owner) else {
-      return false
-    }
+    guard let before = claims.moveClaim(holding: item.number, to: owner) else { return false }
     if let last = before.items.last(where: \.hasBegun) {
-      try execute(OutboxQueries.moveClaim, [owner, epoch])
-      try execute(OutboxQueries.cutClaim, [last.position, epoch])
+      try execute(OutboxQueries.moveClaim, [owner, before.epoch])
+      try execute(OutboxQueries.cutClaim, [last.position, before.epoch])
     } else {
-      try execute(OutboxQueries.endClaim, [epoch])
+      try execute(OutboxQueries.endClaim, [before.epoch])
     }
     for claimed in before.items {
       guard var item = try row(OutboxQueries.byNumber, [claimed.number]) else { continue }
@@ -76,7 +74,7 @@ extension OutboxTransaction {
     try execute(OutboxQueries.cedeKey, [item.number, owner])
     item.owner = owner
     if item.lane != nil { item.isHead = false }
-    try write(item, was: state)
+    try write(&item)
     counters.removed(state, bytes: item.bytes, of: former)
     counters.added(state, bytes: item.bytes, createdAt: item.createdAt, to: owner)
     if state.isActive || isEnded, let lane = item.lane {
@@ -123,7 +121,6 @@ extension OutboxTransaction {
   /// Ends an item because `twin` has the same key. If `isSame` is true, both have the same content, and the item is
   /// superseded. Otherwise, it is held for review.
   private func end(_ item: inout StoredItem, for twin: StoredItem, isSame: Bool) throws {
-    let old = item.state
     if isSame {
       item.progress.supersede(by: twin.id, at: now)
     } else {
@@ -131,7 +128,7 @@ extension OutboxTransaction {
       try giveOwnKey(to: &item)
     }
     item.isHead = false
-    try write(item, was: old)
+    try write(&item)
     if isSame { effects.leavesContentInLog = true }
   }
 

@@ -111,7 +111,7 @@ final class OutboxTransaction {
   }
 
   /// Writes an item's row and updates its owner's counts. Deletes the content if the new state does not keep it.
-  func write(_ item: StoredItem, was old: OutboxItem.State) throws {
+  func write(_ item: inout StoredItem) throws {
     let progress = item.progress
     try execute(
       OutboxQueries.update,
@@ -123,17 +123,17 @@ final class OutboxTransaction {
       ])
     if progress.dueAt != nil { scheduled() }
     effects.touched.insert(item.owner)
-    if old != item.state {
-      counters.moved(old, item.state, bytes: item.bytes, of: item.owner)
-      if old.keepsContent, !item.state.keepsContent {
-        try execute(OutboxQueries.deleteContent, [item.number])
-      }
+    let (old, new) = (item.written, item.state)
+    item.written = new
+    if old != new {
+      counters.moved(old, new, bytes: item.bytes, of: item.owner)
+      if old.keepsContent, !new.keepsContent { try execute(OutboxQueries.deleteContent, [item.number]) }
     }
   }
 
   /// Writes an item's row and reports the change to observers.
-  func publish(_ item: StoredItem, was old: OutboxItem.State) throws {
-    try write(item, was: old)
+  func publish(_ item: inout StoredItem) throws {
+    try write(&item)
     effects.changes.append(.changed(try shown(item)))
   }
 
@@ -190,16 +190,6 @@ final class OutboxTransaction {
   /// Ends a claim, so that its unsettled items can be claimed again.
   func end(_ epoch: Int64) throws {
     guard let claim = claims.end(epoch) else { return }
-    try ended(claim)
-    guard claim.lane == nil else { return }
-    for item in claim.items {
-      try execute(OutboxQueries.setHead, [true, item.number])
-      becameReady(claim.owner, .unordered)
-    }
-  }
-
-  /// Removes the row of a claim that has ended in memory, and promotes a new head in its lane.
-  func ended(_ claim: ClaimTable.Claim) throws {
     try execute(OutboxQueries.endClaim, [claim.epoch])
     // Items that had begun are no longer in flight, so the owner's counts have changed.
     if claim.items.contains(where: \.hasBegun) {
@@ -207,7 +197,11 @@ final class OutboxTransaction {
       // Newer items with the same `replaceKey` may have been waiting for these items.
       becameReady(claim.owner, .all)
     }
-    if let lane = claim.lane { try promote(claim.owner, lane) }
+    if let lane = claim.lane { return try promote(claim.owner, lane) }
+    for item in claim.items {
+      try execute(OutboxQueries.setHead, [true, item.number])
+      becameReady(claim.owner, .unordered)
+    }
   }
 
   /// Removes an item from its claim so that it can be changed. Returns false if its request may have been sent, unless
@@ -230,15 +224,12 @@ final class OutboxTransaction {
   /// Removes an item from its lane because it can no longer be sent. The item becomes dead or held. If its request may
   /// have been sent, changes nothing and returns false.
   @discardableResult
-  func leaveLane(_ item: StoredItem, _ reason: OutboxItem.Reason, isDemanded: Bool = false)
-    throws -> Bool
-  {
+  func leaveLane(_ item: StoredItem, _ reason: OutboxItem.Reason, isDemanded: Bool = false) throws -> Bool {
     guard try revoke(item) else { return false }
     var item = item
-    let old = item.state
     item.progress.leaveLane(reason, at: now)
     item.isHead = false
-    try publish(item, was: old)
+    try publish(&item)
     if let lane = item.lane { try promote(item.owner, lane, isDemanded: isDemanded) }
     return true
   }

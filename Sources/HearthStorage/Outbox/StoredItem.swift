@@ -18,6 +18,8 @@ struct StoredItem {
   /// Orders items with the same `replaceKey`, together with `number`. See `OutboxTransaction.madeAt`.
   let madeAt: Timestamp
   var progress: ItemProgress
+  /// The `state` that is now in the row.
+  var written: OutboxItem.State
 
   /// The state stored in the row. No item is stored as in flight, so that value is used for items held in place.
   var state: OutboxItem.State { progress.isHeldInPlace ? .inFlight : progress.state }
@@ -45,7 +47,8 @@ struct StoredItem {
     expect = try row.text(23).flatMap(ExpectedContent.init(rawValue:))
     replaceKey = try row.text(24).map { Name($0) }
     madeAt = Timestamp(milliseconds: try row.number(26))
-    progress = ItemProgress(state: state.flatMap { $0 == .inFlight ? .held : $0 } ?? .dead)
+    written = state ?? .dead
+    progress = ItemProgress(state: written == .inFlight ? .held : written)
     progress.reason = try row.text(6).flatMap(OutboxItem.Reason.init(rawValue:))
     let dueAt = try row.number(8)
     progress.dueAt = dueAt == 0 ? nil : Timestamp(milliseconds: dueAt)
@@ -80,5 +83,29 @@ enum StoredHeaders {
       let value = line[name.endIndex...].dropFirst()
       return APIRequest.Header(name: String(Substring(name)), value: String(Substring(value)))
     }
+  }
+}
+
+/// A row of the claims table, used to recover claims after a crash.
+struct StoredClaim {
+  let epoch: Int64
+  let owner: Int64
+  /// The lane, or `nil` for a claim on one unordered item, which is the head.
+  let lane: Name?
+  let head: Int64
+  /// The positions of the first and last claimed items.
+  let first: Int64
+  let last: Int64
+  let claimedAt: Timestamp
+
+  /// Reads the columns of `OutboxQueries.everyClaim`.
+  init(_ row: StoredRow) throws {
+    epoch = try row.number(0)
+    owner = try row.number(1)
+    lane = try row.text(2).map { Name($0) }
+    head = try row.number(3)
+    first = try row.number(4)
+    last = try row.number(5)
+    claimedAt = Timestamp(milliseconds: try row.number(6))
   }
 }
