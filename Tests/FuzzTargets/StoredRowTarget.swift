@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import HearthCore
 
 @testable import HearthStorage
 
@@ -36,7 +37,7 @@ enum StoredRowTarget {
           _ = try? row.count(column, atMost: 1 << 31)
           _ = try? row.blob(column)
           if let text = try? row.text(column) {
-            _ = StoredHeaders.decode(text)
+            _ = [APIRequest.Header](stored: text)
           }
         }
       }

@@ -32,9 +32,7 @@ package actor AccountsFile {
 
   /// Returns what is known about an account, or an empty value for a new account.
   package func known(_ account: AccountName) async throws(AccessFailure) -> KnownAccount {
-    try await mutex.withLock { () async throws(AccessFailure) in
-      try await loaded()[account.description] ?? KnownAccount()
-    }
+    try await mutex.withLock(loaded)[account.description] ?? KnownAccount()
   }
 
   /// Replaces what is known about an account. On return, the change is durable. On error, the old value stays in use.

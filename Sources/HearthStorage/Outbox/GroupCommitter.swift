@@ -242,11 +242,7 @@ final class GroupCommitter: Sendable {
 
   /// Moves the counters out of their mutex, so that changes need no copy, or reads them from the database.
   private func takeCounters(_ db: Database) throws -> OutboxCounters {
-    let known = counters.withLock { counters in
-      defer { counters = nil }
-      return counters
-    }
-    if let known { return known }
+    if let known = counters.withLock({ $0.take() }) { return known }
     var counters = try OutboxCounters(db)
     counters.configured = configured.withLock(\.self)
     counters.opened(by: opened)
@@ -296,5 +292,21 @@ final class GroupCommitter: Sendable {
       .broken("The \(isLog ? "log of the " : "")outbox \(file.path) was removed or replaced while it was open.")
     default: OutboxStoreFailure(error, at: file.path)
     }
+  }
+}
+
+/// The receiver of all commits that are not empty. It can be set before or after the database is opened.
+final class CommitObserver: Sendable {
+  private let receive = Mutex<(@Sendable (OutboxCommit) -> Void)?>(nil)
+
+  func set(_ receive: @escaping @Sendable (OutboxCommit) -> Void) {
+    self.receive.withLock { $0 = receive }
+  }
+
+  var isThere: Bool { receive.withLock { $0 != nil } }
+
+  func callAsFunction(_ commit: OutboxCommit) {
+    guard !commit.isEmpty, let receive = receive.withLock(\.self) else { return }
+    receive(commit)
   }
 }

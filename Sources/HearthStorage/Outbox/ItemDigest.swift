@@ -45,7 +45,7 @@ enum ItemDigest {
       """
     try db.forEachRow(sql) { row in
       let content = content(
-        method: try row.name(2), url: try row.name(3), headers: StoredHeaders.decode(try row.name(5)),
+        method: try row.name(2), url: try row.name(3), headers: [APIRequest.Header](stored: try row.name(5)),
         body: try row.blob(6) ?? [])
       let actual = checksum(content, idempotencyKey: try row.name(4))
       try body(try row.number(0), try row.name(1), try row.integer(7), actual)

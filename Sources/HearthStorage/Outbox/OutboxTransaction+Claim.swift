@@ -264,7 +264,7 @@ extension OutboxTransaction {
   /// Reads an item's request and verifies its checksum.
   func content(of item: StoredItem) throws -> Content {
     let stored = try db.firstRow(OutboxQueries.content, [item.number]) {
-      (headers: StoredHeaders.decode(try $0.name(0)), body: try $0.blob(1) ?? [], checksum: try $0.integer(2))
+      (headers: [APIRequest.Header](stored: try $0.name(0)), body: try $0.blob(1) ?? [], checksum: try $0.integer(2))
     }
     guard let stored else {
       return .unsendable(.rejected, error: "The item's content is missing from the outbox, so it cannot be sent.")

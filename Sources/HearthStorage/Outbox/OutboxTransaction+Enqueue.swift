@@ -49,7 +49,7 @@ extension OutboxTransaction {
     try execute(
       OutboxQueries.insertContent,
       [
-        db.lastInsertedRowID, StoredHeaders.encode(draft.headers),
+        db.lastInsertedRowID, draft.headers.stored,
         // Store an empty body as NULL, which is read as an empty body.
         draft.body.isEmpty ? nil : Data(draft.body), ItemDigest.checksum(content, idempotencyKey: idempotencyKey),
       ])

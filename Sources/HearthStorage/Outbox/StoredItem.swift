@@ -71,14 +71,12 @@ struct StoredItem {
   static let mostAttempts = 1 << 31
 }
 
-/// Stored headers, one `name:value` per line. Names contain no colon, and neither part contains a line feed.
-enum StoredHeaders {
-  static func encode(_ headers: [APIRequest.Header]) -> String {
-    headers.map { "\($0.name):\($0.value)" }.joined(separator: "\n")
-  }
+extension [APIRequest.Header] {
+  /// The headers as stored, one `name:value` per line. Names contain no colon, and neither part contains a line feed.
+  var stored: String { map { "\($0.name):\($0.value)" }.joined(separator: "\n") }
 
-  static func decode(_ text: String) -> [APIRequest.Header] {
-    text.utf8.split(separator: UInt8(ascii: "\n")).map { line in
+  init(stored text: String) {
+    self = text.utf8.split(separator: UInt8(ascii: "\n")).map { line in
       let name = line.prefix { $0 != UInt8(ascii: ":") }
       let value = line[name.endIndex...].dropFirst()
       return APIRequest.Header(name: String(Substring(name)), value: String(Substring(value)))

@@ -7,18 +7,14 @@ internal import Synchronization
 /// Caches responses in an SQLite database. Because this is only a cache, a database that is damaged or from another
 /// version is replaced. The file is created when the first response is stored.
 package final class SQLiteResponseStore: ResponseStore {
-  private struct State {
-    var database: DatabaseQueue?
-    /// The last failure that was logged, so that each failure is logged only once.
-    var lastFailure: String?
-  }
-
   private let file: ResponseFile
   private let limits: ResponseLimits
   private let logger: Logger
   private let thread = WorkerThread()
-  /// Used only on `thread`.
-  private let state = Mutex(State())
+  /// Used only on `thread`, as is `lastFailure`.
+  private let database = Mutex<DatabaseQueue?>(nil)
+  /// The last failure that was logged, so that each failure is logged only once.
+  private let lastFailure = Mutex<String?>(nil)
 
   package init(path: String, limits: ResponseLimits = ResponseLimits(), logger: Logger) {
     file = ResponseFile(path: path)
@@ -75,7 +71,8 @@ package final class SQLiteResponseStore: ResponseStore {
         self.succeeded()
         return value
       } catch {
-        self.failed(error)
+        self.log(ResponseFile.sentence(error, self.file.path))
+        if ResponseFile.isDamage(error) { self.close(removing: true) }
         return fallback
       }
     }
@@ -102,34 +99,26 @@ package final class SQLiteResponseStore: ResponseStore {
   }
 
   private func database(creates: Bool) throws -> DatabaseQueue? {
-    if let open = state.withLock(\.database) { return open }
+    if let open = database.withLock(\.self) { return open }
     guard creates || file.exists else { return nil }
-    let database = try file.open { self.log($0) }
-    state.withLock { $0.database = database }
-    return database
-  }
-
-  private func failed(_ error: any Error) {
-    log(ResponseFile.sentence(error, file.path))
-    if ResponseFile.isDamage(error) { close(removing: true) }
+    let opened = try file.open { self.log($0) }
+    database.withLock { $0 = opened }
+    return opened
   }
 
   private func close(removing removes: Bool) {
-    let database = state.withLock { state in
-      defer { state.database = nil }
-      return state.database
-    }
+    let database = database.withLock { $0.take() }
     if !removes { try? database?.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
     try? database?.close()
     if removes, let problem = file.remove() { log(problem) }
   }
 
-  private func succeeded() { state.withLock { $0.lastFailure = nil } }
+  private func succeeded() { lastFailure.withLock { $0 = nil } }
 
   private func log(_ sentence: String) {
-    let isNew = state.withLock { state in
-      defer { state.lastFailure = sentence }
-      return state.lastFailure != sentence
+    let isNew = lastFailure.withLock { last in
+      defer { last = sentence }
+      return last != sentence
     }
     if isNew { logger.warning("\(sentence)") }
   }
