@@ -45,10 +45,7 @@ struct CredentialPlace: Hashable, Sendable {
   }
 
   static func newIdentifier() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return [generator.next(), generator.next()].map { (half: UInt64) in
-      let digits = String(half, radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }.joined()
+    let digits = String(UInt128.random(in: 0 ... .max), radix: 16)
+    return String(repeating: "0", count: 32 - digits.count) + digits
   }
 }

@@ -138,7 +138,7 @@ extension FileCredentialStore {
     let protection = header.protection.flatMap(Protection.init)
     do {
       if let protection, let key = try await key(for: protection) { return (key, false) }
-    } catch  where protection == .keyFile && keyFile.path == nil {
+    } catch  where protection == .keyFile && keyFile == nil {
       let detail =
         "it is sealed with a key file, but the configuration no longer contains key_file; set key_file to it again "
         + "(add protection = \"none\" to store the credential unsealed), or sign out and sign in again"

@@ -12,7 +12,8 @@ package actor FileCredentialStore: CredentialStore {
   let path: String
   let isConfiguredPath: Bool
   let protection: Protection
-  let keyFile: KeyFile
+  /// The path of the key file for the protection `key-file`. The file is read for each use.
+  let keyFile: String?
   let accounts: AccountsFile
   let files: any FileSystem
   let watch: any FileWatch
@@ -31,7 +32,7 @@ package actor FileCredentialStore: CredentialStore {
   var wrongPassphrases = WrongPasswords()
 
   /// If the user has configured the path (`isConfiguredPath` is true), the path can be a link, and Hearth does not
-  /// create its folder. `keyFile` is the path of the key file for the protection `key-file`.
+  /// create its folder.
   package init(
     account: AccountName, path: String, isConfiguredPath: Bool, protection: Protection, keyFile: String?,
     accounts: AccountsFile, files: any FileSystem, watch: any FileWatch, clock: any Clock, logger: Logger,
@@ -41,7 +42,7 @@ package actor FileCredentialStore: CredentialStore {
     self.path = path
     self.isConfiguredPath = isConfiguredPath
     self.protection = protection
-    self.keyFile = KeyFile(path: keyFile, files: files)
+    self.keyFile = keyFile
     self.accounts = accounts
     self.files = files
     self.watch = watch
@@ -111,14 +112,14 @@ package actor FileCredentialStore: CredentialStore {
 
   package nonisolated func changes() -> AsyncStream<Void> {
     let marker = CredentialPlace(file: path, account: account).marker
-    return watch.hints(for: [path, marker] + [keyFile.path].compactMap { $0 })
+    return watch.hints(for: [path, marker] + [keyFile].compactMap { $0 })
   }
 
   /// Returns the key for a protection, or `nil` for a passphrase or no protection. Throws only `keyUnavailable`.
   func key(for protection: Protection) async throws(AccessFailure) -> SealingKey? {
     switch protection {
     case .none, .passphrase: nil
-    case .keyFile: try await keyFile.key()
+    case .keyFile: try await files.sealingKey(from: keyFile)
     case .secretService:
       throw AccessFailure(.keyUnavailable, detail: "protection \"secret-service\" is not available in this version")
     }

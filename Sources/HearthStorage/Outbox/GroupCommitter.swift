@@ -192,9 +192,15 @@ final class GroupCommitter: Sendable {
   /// must not outgrow the reserve. Returns whether there is more to do.
   func vacuum(in transaction: OutboxTransaction) throws -> Bool {
     let kept = holdsUnwiped.withLock { $0 ? 0 : Self.keptFreePages }
-    let isMore = try transaction.vacuum(reserve.size / OutboxFile.pageSize / 4, keeping: kept)
-    if !isMore { transaction.afterCommit.append { self.holdsUnwiped.withLock { $0 = false } } }
-    return isMore
+    let surplus = (try Int.fetchOne(transaction.db, sql: "PRAGMA freelist_count") ?? 0) - kept
+    let most = reserve.size / OutboxFile.pageSize / 4
+    if surplus > 0 {
+      _ = try Row.fetchAll(transaction.db, sql: "PRAGMA incremental_vacuum(\(min(surplus, most)))")
+      // The database shrinks only when the log is checkpointed, so request a checkpoint.
+      transaction.effects.leavesContentInLog = true
+    }
+    if surplus <= most { transaction.afterCommit.append { self.holdsUnwiped.withLock { $0 = false } } }
+    return surplus > most
   }
 
   /// Whether the files may still contain removed content.

@@ -35,7 +35,8 @@ package enum OutboxCheck {
           // Throws if an item or a claim cannot be read.
           try db.forEachRow(OutboxQueries.every) { _ = try StoredItem($0) }
           try db.forEachRow(OutboxQueries.everyClaim) { _ = try StoredClaim($0) }
-          problems = try unreadable(db) + damagedContents(db) + orphans(db) + miscounts(db) + lanes(db)
+          problems =
+            try count(db, unreadable) + damagedContents(db) + count(db, orphans) + miscounts(db) + lanes(db)
           return .rollback
         }
         return problems
@@ -47,23 +48,33 @@ package enum OutboxCheck {
     }
   }
 
-  private static func count(_ db: Database, _ sql: String, _ what: String) throws -> [String] {
-    let count = try Int.fetchOne(db, sql: sql) ?? 0
-    return count == 0 ? [] : ["\(what): \(count)."]
+  /// Counts the rows that match each condition.
+  private static func count(_ db: Database, _ problems: KeyValuePairs<String, String>) throws -> [String] {
+    try problems.compactMap { what, rows in
+      let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(rows)") ?? 0
+      return count == 0 ? nil : "\(what): \(count)."
+    }
   }
 
-  /// Finds items and contents that contain a value of the wrong type.
-  private static func unreadable(_ db: Database) throws -> [String] {
-    try count(
-      db,
-      """
-      SELECT count(*) FROM items WHERE typeof(origin) <> 'text' OR typeof(digest) NOT IN ('blob', 'null')
-        OR typeof(replace_key) NOT IN ('text', 'null')
-      """, "Items that cannot be read")
-      + count(
-        db, "SELECT count(*) FROM contents WHERE typeof(headers) <> 'text' OR typeof(body) NOT IN ('blob', 'null')",
-        "Contents that cannot be read")
-  }
+  /// Items and contents that contain a value of the wrong type.
+  private static let unreadable: KeyValuePairs = [
+    "Items that cannot be read": """
+    items WHERE typeof(origin) <> 'text' OR typeof(digest) NOT IN ('blob', 'null')
+      OR typeof(replace_key) NOT IN ('text', 'null')
+    """,
+    "Contents that cannot be read": "contents WHERE typeof(headers) <> 'text' OR typeof(body) NOT IN ('blob', 'null')",
+  ]
+
+  private static let orphans: KeyValuePairs = [
+    "Items without an owner": "items WHERE owner NOT IN (SELECT id FROM owners)",
+    "Contents without an item": "contents WHERE item NOT IN (SELECT n FROM items)",
+    "Items without content": "items WHERE state IN (0, 1, 2, 3, 5) AND n NOT IN (SELECT item FROM contents)",
+    "Items beyond the last position": "items WHERE position > (SELECT last FROM places)",
+    "Claims for items or owners that do not exist": """
+    claims WHERE owner NOT IN (SELECT id FROM owners) OR epoch > (SELECT last FROM places)
+      OR lane IS NULL AND head NOT IN (SELECT n FROM items WHERE state IN (0, 2))
+    """,
+  ]
 
   /// Finds items whose content does not match its checksum.
   private static func damagedContents(_ db: Database) throws -> [String] {
@@ -72,23 +83,6 @@ package enum OutboxCheck {
       if kept != actual { wrong.append(id) }
     }
     return wrong.isEmpty ? [] : ["Items with damaged content: \(wrong.prefix(10).joined(separator: ", "))."]
-  }
-
-  private static func orphans(_ db: Database) throws -> [String] {
-    try count(db, "SELECT count(*) FROM items WHERE owner NOT IN (SELECT id FROM owners)", "Items without an owner")
-      + count(db, "SELECT count(*) FROM contents WHERE item NOT IN (SELECT n FROM items)", "Contents without an item")
-      + count(
-        db, "SELECT count(*) FROM items WHERE state IN (0, 1, 2, 3, 5) AND n NOT IN (SELECT item FROM contents)",
-        "Items without content")
-      + count(
-        db, "SELECT count(*) FROM items WHERE position > (SELECT last FROM places)",
-        "Items beyond the last position")
-      + count(
-        db,
-        """
-        SELECT count(*) FROM claims WHERE owner NOT IN (SELECT id FROM owners) OR epoch > (SELECT last FROM places)
-          OR lane IS NULL AND head NOT IN (SELECT n FROM items WHERE state IN (0, 2))
-        """, "Claims for items or owners that do not exist")
   }
 
   /// Compares the owners' counts with their rows.

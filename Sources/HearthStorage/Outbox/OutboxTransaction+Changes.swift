@@ -236,16 +236,6 @@ extension OutboxTransaction {
     return OutboxPruning(isMore: left <= 0, nextAt: try nextPrune(keeping: settings))
   }
 
-  /// Releases at most `pages` free pages to the file system. Returns whether more than `kept` free pages are left.
-  func vacuum(_ pages: Int, keeping kept: Int) throws -> Bool {
-    let surplus = (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0) - kept
-    guard surplus > 0 else { return false }
-    _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(min(surplus, pages)))")
-    // The database shrinks only when the log is checkpointed, so request a checkpoint.
-    effects.leavesContentInLog = true
-    return surplus > pages
-  }
-
   private func nextPrune(keeping settings: OutboxSettings) throws -> Timestamp? {
     try [OutboxItem.State.delivered, .cancelled, .superseded, .dead].compactMap { state in
       try number(OutboxQueries.firstFinished, [state.number]).map {

@@ -10,7 +10,8 @@ extension OutboxTransaction {
   private func enqueue(_ new: NewOutboxItem, place: Int, within settings: OutboxSettings) throws -> OutboxReceipt {
     let draft = new.draft
     let known = counters.owner(draft.account, new.subject)
-    let content = content(of: new)
+    let content = ItemDigest.content(
+      method: draft.method, url: new.url.description, headers: draft.headers, body: draft.body)
     if let item = try twin(of: new, content, known, place: place) {
       return OutboxReceipt(item: try shown(item), isDuplicate: true)
     }
@@ -69,27 +70,15 @@ extension OutboxTransaction {
     return OutboxReceipt(item: item, isDuplicate: false)
   }
 
-  private func content(of new: NewOutboxItem) -> Data {
-    ItemDigest.content(
-      method: new.draft.method, url: new.url.description, headers: new.draft.headers, body: new.draft.body)
-  }
-
   /// Returns the existing item that makes the new one a duplicate: an item with the same idempotency key or, for an
-  /// exported item, the item that `stands` returns.
+  /// exported item, the same item or a later one with the same `replaceKey`.
   private func twin(of new: NewOutboxItem, _ content: Data, _ owner: Int64?, place: Int) throws -> StoredItem? {
-    if let owner, let key = new.draft.idempotencyKey, let (item, kept) = try keyed(owner, key) {
+    let draft = new.draft
+    if let owner, let key = draft.idempotencyKey, let (item, kept) = try keyed(owner, key) {
       guard kept == content else { throw OutboxStoreFailure.keyConflict(at: place) }
       return item
     }
-    return try new.kept.flatMap { try stands(for: new, $0, owner, place: place) }
-  }
-
-  /// Returns the existing item that makes it unnecessary to import the new one: the same item, or a later one with the
-  /// same `replaceKey`.
-  private func stands(
-    for new: NewOutboxItem, _ kept: NewOutboxItem.Kept, _ owner: Int64?, place: Int
-  ) throws -> StoredItem? {
-    let draft = new.draft
+    guard let kept = new.kept else { return nil }
     if let item = try row(OutboxQueries.byID, [new.id]) {
       guard item.method == draft.method, item.url == new.url.description,
         counters.owners[item.owner]?.account == draft.account

@@ -101,12 +101,12 @@ extension OutboxTransaction {
     switch duplicate {
     case nil: return false
     case .joining:
-      try end(&joining, for: own, isSame: isSame)
+      try end(&joining, digest, for: own, isSame: isSame)
       return true
     case .own:
       // If the request of `own` has begun in the meantime, decide again.
       guard try revoke(own) else { return try settleKey(of: &joining, with: owner) }
-      try end(&own, for: joining, isSame: isSame)
+      try end(&own, kept, for: joining, isSame: isSame)
       if isSame { try execute(OutboxQueries.dropKey, [own.number]) }
       effects.changes.append(.changed(try shown(own)))
       if let lane = own.lane { try promote(owner, lane) }
@@ -119,26 +119,19 @@ extension OutboxTransaction {
   }
 
   /// Ends an item because `twin` has the same key. If `isSame` is true, both have the same content, and the item is
-  /// superseded. Otherwise, it is held for review.
-  private func end(_ item: inout StoredItem, for twin: StoredItem, isSame: Bool) throws {
+  /// superseded. Otherwise, it is held for review with a new key, because no API may receive the same key with
+  /// different contents.
+  private func end(_ item: inout StoredItem, _ digest: Data, for twin: StoredItem, isSame: Bool) throws {
     if isSame {
       item.progress.supersede(by: twin.id, at: now)
     } else {
       item.progress.doubt(because: twin.id)
-      try giveOwnKey(to: &item)
+      item.idempotencyKey = item.id
+      try execute(OutboxQueries.setKey, [item.id, item.number])
+      try execute(OutboxQueries.setChecksum, [ItemDigest.checksum(digest, idempotencyKey: item.id), item.number])
     }
     item.isHead = false
     try write(&item)
     if isSame { effects.leavesContentInLog = true }
-  }
-
-  /// Assigns the item a new key. The other item keeps the old key, because no API may receive the same key with
-  /// different contents.
-  private func giveOwnKey(to item: inout StoredItem) throws {
-    guard let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [item.number])
-    else { return }
-    item.idempotencyKey = item.id
-    try execute(OutboxQueries.setKey, [item.id, item.number])
-    try execute(OutboxQueries.setChecksum, [ItemDigest.checksum(digest, idempotencyKey: item.id), item.number])
   }
 }

@@ -270,21 +270,16 @@ package final class SQLiteOutboxStore: OutboxStore {
     keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> OutboxPruning {
     var pruning = try await run { try $0.prune(keeping: settings, limit: limit, by: agreedTime) }
-    if try await vacuum() { pruning.isMore = true }
-    let leavesContent = try committer.leavesContent
-    pruning.leavesContent = !pruning.isMore && leavesContent
-    return pruning
-  }
-
-  /// Releases free pages to the file system, and returns whether there are more. If the disk is too full for this, the
-  /// pages stay until the next sweep.
-  private func vacuum() async throws(OutboxStoreFailure) -> Bool {
     let committer = try committer
     do {
-      return try await run { try committer.vacuum(in: $0) }
+      let isMore = try await run { try committer.vacuum(in: $0) }
+      if isMore { pruning.isMore = true }
     } catch .unavailable {
-      return false
+      // The disk is too full to release free pages, so they stay until the next sweep.
     }
+    let leavesContent = try self.committer.leavesContent
+    pruning.leavesContent = !pruning.isMore && leavesContent
+    return pruning
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {

@@ -88,11 +88,11 @@ package actor FileRevocationStore: RevocationStore {
 
   /// Returns the key for a file. Creates the daemon's key if it is missing and `isMade` is true.
   private func key(_ header: RevocationFile.Header, isMade: Bool) async throws(AccessFailure) -> SealingKey {
-    if let path = header.keyFile { return try await KeyFile(path: path, files: files).key() }
+    if let path = header.keyFile { return try await files.sealingKey(from: path) }
     if isMade, try await !accessing(keyPath, await files.exists(keyPath)) {
       let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
       try await accessing(keyPath, await AtomicFile(path: keyPath, files: files).replace(with: key))
     }
-    return try await KeyFile(path: keyPath, files: files).key()
+    return try await files.sealingKey(from: keyPath)
   }
 }

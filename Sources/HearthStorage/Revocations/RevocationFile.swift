@@ -25,7 +25,7 @@ struct RevocationFile: Codable {
   func pending(id: String, with key: SealingKey, expiresAt: Timestamp) throws(AccessFailure) -> PendingRevocation {
     guard let account = AccountName(header.account),
       let plaintext = key.open(Array(sealed), associated: FileFormat.encode(header)),
-      let grant = try? FileFormat.decode(GrantDocument.self, from: plaintext, modified: expiresAt).grant
+      let grant = try? CredentialFile.grant(from: plaintext, modified: expiresAt)
     else { throw AccessFailure(.keyUnavailable, detail: "its seal cannot be opened") }
     func origin(_ text: String) -> Origin? { (try? HTTPURL(text))?.origin }
     let subject = header.subject.flatMap { id in
