@@ -50,14 +50,6 @@ struct CredentialFile: Sendable {
       grant: grant, subject: subject, origin: header.origin.flatMap { try? HTTPURL($0) }?.origin,
       origins: header.origins.map { Set($0.compactMap { try? HTTPURL($0) }.map(\.origin)) })
   }
-
-  /// Whether the file contains a grant, sealed or not.
-  var isGrant: Bool {
-    switch body {
-    case .grant, .sealed: true
-    case .ended: false
-    }
-  }
 }
 
 extension CredentialFile.Header {

@@ -16,8 +16,7 @@ struct ScryptParameters: Codable, Hashable, Sendable {
   /// Returns parameters with a new salt for a new key (n = 2^17, r = 8, p = 1), which require 128 MiB. Tests use
   /// another cost `n`.
   static func fresh(n: Int? = nil) -> ScryptParameters {
-    var generator = SystemRandomNumberGenerator()
-    let salt = Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    let salt = Data((0..<16).map { _ in UInt8.random(in: .min ... .max) })
     return ScryptParameters(n: n ?? 131_072, r: 8, p: 1, salt: salt)
   }
 

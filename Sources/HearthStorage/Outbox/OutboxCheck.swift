@@ -90,7 +90,7 @@ package enum OutboxCheck {
     let counters = try OutboxCounters(db)
     let counted = try counts(db)
     return counters.owners.values.sorted { $0.id < $1.id }.compactMap { owner in
-      let rows = counted[owner.id] ?? Counts()
+      let rows = counted[owner.id] ?? none
       guard rows.byState != owner.counts || rows.bytes != owner.bytes else { return nil }
       return "The stored counts for account \(owner.account) (\(owner.counts), \(owner.bytes) bytes) differ from its "
         + "items (\(rows.byState), \(rows.bytes) bytes)."
@@ -113,22 +113,20 @@ package enum OutboxCheck {
     return wrong.isEmpty ? [] : ["Items whose \"next to send\" mark is wrong: \(wrong.joined(separator: ", "))."]
   }
 
-  private struct Counts {
-    var byState = Array(repeating: 0, count: 8)
-    var bytes = 0
-  }
+  private static let none = (byState: Array(repeating: 0, count: 8), bytes: 0)
 
-  private static func counts(_ db: Database) throws -> [Int64: Counts] {
-    var counts: [Int64: Counts] = [:]
+  /// Counts the rows of each owner.
+  private static func counts(_ db: Database) throws -> [Int64: (byState: [Int], bytes: Int)] {
+    var counts: [Int64: (byState: [Int], bytes: Int)] = [:]
     let sql = """
       SELECT owner, state, count(*), sum(max(0, min(bytes, \(OutboxCounters.mostBytes)))) FROM items GROUP BY owner, state
       """
     try db.forEachRow(sql) { row in
       guard let state = OutboxItem.State(number: try row.number(1)) else { return }
       let owner = try row.number(0)
-      counts[owner, default: Counts()].byState[state.number] = try row.count(2, atMost: OutboxCounters.mostItems)
+      counts[owner, default: none].byState[state.number] = try row.count(2, atMost: OutboxCounters.mostItems)
       if state.keepsContent {
-        counts[owner, default: Counts()].bytes += try row.count(3, atMost: OutboxCounters.mostBytes)
+        counts[owner, default: none].bytes += try row.count(3, atMost: OutboxCounters.mostBytes)
       }
     }
     return counts
@@ -153,7 +151,7 @@ package enum OutboxCheck {
     let counted = try counts(db)
     try db.inTransaction(.immediate) {
       for id in try Int64.fetchAll(db, sql: "SELECT id FROM owners") {
-        let rows = counted[id] ?? Counts()
+        let rows = counted[id] ?? none
         let columns = OutboxCounters.columns.map { "\($0) = ?" }.joined(separator: ", ")
         try db.execute(
           sql: "UPDATE owners SET \(columns), bytes = ? WHERE id = ?",

@@ -68,7 +68,7 @@ package final class SQLiteResponseStore: ResponseStore {
       do {
         guard let database = try self.database(creates: creates) else { return fallback }
         let value = try database.write(body)
-        self.succeeded()
+        self.lastFailure.withLock { $0 = nil }
         return value
       } catch {
         self.log(ResponseFile.sentence(error, self.file.path))
@@ -88,7 +88,7 @@ package final class SQLiteResponseStore: ResponseStore {
           // The log still contains the removed content and content that was replaced or evicted earlier.
           try db.checkpoint(.truncate)
         }
-        self.succeeded()
+        self.lastFailure.withLock { $0 = nil }
       } catch {
         self.log(
           "\(ResponseFile.sentence(error, self.file.path)) Hearth deletes all cached responses, because some of them "
@@ -112,8 +112,6 @@ package final class SQLiteResponseStore: ResponseStore {
     try? database?.close()
     if removes, let problem = file.remove() { log(problem) }
   }
-
-  private func succeeded() { lastFailure.withLock { $0 = nil } }
 
   private func log(_ sentence: String) {
     let isNew = lastFailure.withLock { last in
