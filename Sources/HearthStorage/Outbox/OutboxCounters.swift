@@ -36,8 +36,6 @@ struct OutboxCounters: Sendable {
   private(set) var keptItems = 0
   private(set) var keptBytes = 0
 
-  init() {}
-
   /// Reads the owners, the last assigned position and the schedule's clock.
   init(_ db: Database) throws {
     let place = try db.firstRow("SELECT last, scheduled_at, boot, stepped FROM places WHERE id = 1") {

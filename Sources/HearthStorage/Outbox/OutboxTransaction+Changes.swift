@@ -31,7 +31,7 @@ extension OutboxTransaction {
       for origin in try origins(of: owner) { try execute(OutboxQueries.free, [owner, origin, now.milliseconds]) }
     }
     effects.touched.formUnion(counters.owners.keys)
-    effects.isOfAll = true
+    effects.commit.isOfAll = true
     for owner in counters.owners.keys { noteReady(owner) }
     // The clock may have been set while the daemon was not running. If the clock now shows an earlier time than when
     // the schedule last changed, it was set back by at least the difference, so the schedule is moved back by the same

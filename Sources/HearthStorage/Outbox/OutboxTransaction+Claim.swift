@@ -6,11 +6,10 @@ extension OutboxTransaction {
   private struct Search {
     let demand: OutboxDemand
     let owner: Int64
-    let now: Timestamp
     var claimed = OutboxExchange.Claimed()
 
     /// Schedules another demand in a second, because nothing reports when there is room for the remaining items.
-    mutating func returns() {
+    mutating func returns(at now: Timestamp) {
       claimed.nextDueAt = min(claimed.nextDueAt ?? .distantFuture, now + .seconds(1))
     }
 
@@ -20,7 +19,7 @@ extension OutboxTransaction {
   /// Claims an account's next deliveries. Items that can no longer be sent leave their lanes.
   func claim(_ demand: OutboxDemand) throws -> OutboxExchange.Claimed {
     guard let owner = counters.owner(demand.account, demand.subject) else { return OutboxExchange.Claimed() }
-    var search = Search(demand: demand, owner: owner, now: now)
+    var search = Search(demand: demand, owner: owner)
     let configured = Dictionary(uniqueKeysWithValues: demand.configured.map { ($0.description, $0) })
     for name in try origins(of: owner) {
       guard let origin = configured[name] else {
@@ -39,10 +38,9 @@ extension OutboxTransaction {
 
   private func claim(_ origin: Origin, _ room: OutboxDemand.Room, _ search: inout Search) throws {
     var room = room
-    var unanswered = room.unanswered
     let most = room.isProbe ? 1 : Int.max
-    var lanes = try sendable(origin, .lanes, min(room.lanes, most), room, &unanswered, &search)
-    var unordered = try sendable(origin, .unordered, min(room.unordered, most), room, &unanswered, &search)
+    var lanes = try sendable(origin, .lanes, min(room.lanes, most), &room, &search)
+    var unordered = try sendable(origin, .unordered, min(room.unordered, most), &room, &search)
     if room.isProbe, let lane = lanes.first, let other = unordered.first {
       // Alternate between the two kinds, because the response to an item may concern only that item.
       if other.dueAt < lane.dueAt { lanes = [] } else { unordered = [] }
@@ -50,10 +48,10 @@ extension OutboxTransaction {
     try claim(lanes, .lanes, origin, &room, &search)
     try claim(unordered, .unordered, origin, &room, &search)
     let (name, cut) = (origin.description, search.claimed.moved.union(search.claimed.cut[origin] ?? []))
-    if cut != .all, unanswered <= 0,
-      try number(OutboxQueries.unanswered, [search.owner, name, search.now.milliseconds]) != nil
+    if cut != .all, room.unanswered <= 0,
+      try number(OutboxQueries.unanswered, [search.owner, name, now.milliseconds]) != nil
     {
-      search.returns()
+      search.returns(at: now)
     }
     try findNextDue(name, but: cut, &search)
   }
@@ -61,7 +59,7 @@ extension OutboxTransaction {
   /// Finds the next due time for the kinds that are not cut. Kinds that are cut are claimed again sooner.
   private func findNextDue(_ name: String, but cut: OutboxKinds, _ search: inout Search) throws {
     for kind in [OutboxKinds.lanes, .unordered] where !cut.contains(kind) {
-      let arguments: StatementArguments = [search.owner, name, kind == .unordered, search.now.milliseconds]
+      let arguments: StatementArguments = [search.owner, name, kind == .unordered, now.milliseconds]
       guard let due = try number(OutboxQueries.nextDue, arguments) else { continue }
       search.claimed.nextDueAt = min(search.claimed.nextDueAt ?? .distantFuture, Timestamp(milliseconds: due))
     }
@@ -84,8 +82,7 @@ extension OutboxTransaction {
   /// Returns up to `limit` heads of a kind for one origin. For a probe, items that have never been used as a probe come
   /// first, and the most recent probe comes last. Items that have expired or need review leave their lanes.
   private func sendable(
-    _ origin: Origin, _ kind: OutboxKinds, _ limit: Int, _ room: OutboxDemand.Room, _ unanswered: inout Int,
-    _ search: inout Search
+    _ origin: Origin, _ kind: OutboxKinds, _ limit: Int, _ room: inout OutboxDemand.Room, _ search: inout Search
   ) throws -> [StoredItem] {
     let name = origin.description
     var found: [StoredItem] = []
@@ -104,8 +101,8 @@ extension OutboxTransaction {
         batch = try rows(
           OutboxQueries.due,
           [
-            search.owner, name, kind == .unordered, dueAfter.time, dueAfter.number, search.now.milliseconds,
-            room.largest, unanswered > 0, share,
+            search.owner, name, kind == .unordered, dueAfter.time, dueAfter.number, now.milliseconds,
+            room.largest, room.unanswered > 0, share,
           ])
         isDry.due = batch.count < share
         dueAfter = batch.last.map { ($0.dueAt, $0.number) } ?? dueAfter
@@ -113,7 +110,7 @@ extension OutboxTransaction {
       if !isDry.fresh, wanted > batch.count {
         let fresh = try rows(
           OutboxQueries.fresh,
-          [search.owner, name, kind == .unordered, after, room.largest, unanswered > 0, wanted - batch.count])
+          [search.owner, name, kind == .unordered, after, room.largest, room.unanswered > 0, wanted - batch.count])
         isDry.fresh = fresh.count < wanted - batch.count
         after = fresh.last?.number ?? after
         batch += fresh
@@ -131,8 +128,8 @@ extension OutboxTransaction {
         switch try eligibility(item, search) {
         case .sendable:
           if item.progress.isUnanswered {
-            guard unanswered > 0 else { continue }
-            unanswered -= 1
+            guard room.unanswered > 0 else { continue }
+            room.unanswered -= 1
           }
           found.append(item)
         case .timeNeeded: search.claimed.timeNeededFrom = origin
@@ -161,7 +158,7 @@ extension OutboxTransaction {
       throw OutboxStoreFailure.broken("The outbox is damaged: an index points to another user's item.")
     }
     return item.progress.eligibility(
-      method: item.method, policy: search.demand.policy, expiry: search.demand.expiry, at: search.now)
+      method: item.method, policy: search.demand.policy, expiry: search.demand.expiry, at: now)
   }
 
   /// Holds items in place if their origin is no longer configured for the account. Returns whether there may be more
@@ -196,7 +193,7 @@ extension OutboxTransaction {
         break
       }
       guard claims.hasRoom() else {
-        search.returns()
+        search.returns(at: now)
         break
       }
       let delivery: Delivery
@@ -283,9 +280,4 @@ extension OutboxTransaction {
         ),
         expect: item.expect))
   }
-}
-
-extension StoredItem {
-  /// The time that orders heads: when the item became due or, for an item without a due time, when it was created.
-  fileprivate var readySince: Int64 { dueAt == 0 ? createdAt.milliseconds : dueAt }
 }

@@ -66,7 +66,7 @@ extension OutboxTransaction {
       url: new.url.description, state: progress.state, createdAt: now, nextAttemptAt: progress.nextAttemptAt,
       idempotencyKey: idempotencyKey, bytes: bytes)
     if new.kept != nil, let kept = try row(OutboxQueries.byID, [new.id]) { item = try shown(kept) }
-    effects.changes.append(.enqueued(item))
+    effects.commit.changes.append(.enqueued(item))
     return OutboxReceipt(item: item, isDuplicate: false)
   }
 

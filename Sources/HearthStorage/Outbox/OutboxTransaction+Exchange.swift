@@ -52,7 +52,7 @@ extension OutboxTransaction {
         [item.progress.attempts, time.milliseconds, status, item.progress.lastError, item.number])
       try execute(OutboxQueries.deleteContent, [item.number])
       counters.moved(item.written, .delivered, bytes: item.bytes, of: item.owner)
-      effects.changes.append(.changed(try shown(item)))
+      effects.commit.changes.append(.changed(try shown(item)))
     case .waiting, .unreachable, .dead, .needsStepUp: try publish(&item)
     }
     if item.isHead { becameReady(item.owner, .unordered) }

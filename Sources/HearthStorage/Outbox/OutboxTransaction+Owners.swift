@@ -81,7 +81,7 @@ extension OutboxTransaction {
       try promote(owner, lane)
       try promote(former, lane)
     }
-    if isEnded { effects.changes.append(.changed(try shown(item))) }
+    if isEnded { effects.commit.changes.append(.changed(try shown(item))) }
     try item.replaceKey.map { try supersedeOutdated(owner, $0) }
   }
 
@@ -108,7 +108,7 @@ extension OutboxTransaction {
       guard try revoke(own) else { return try settleKey(of: &joining, with: owner) }
       try end(&own, kept, for: joining, isSame: isSame)
       if isSame { try execute(OutboxQueries.dropKey, [own.number]) }
-      effects.changes.append(.changed(try shown(own)))
+      effects.commit.changes.append(.changed(try shown(own)))
       if let lane = own.lane { try promote(owner, lane) }
       return false
     }

@@ -16,15 +16,14 @@ final class OutboxTransaction {
 
   /// The effects of the transaction. All except `leavesContentInLog` are reported to observers.
   struct Effects {
-    var changes: [OutboxCommit.Change] = []
+    /// The commit without its counts and kinds, which `commit` adds.
+    var commit = OutboxCommit()
     /// The owners whose counts may have changed.
     var touched: Set<Int64> = []
     /// The owners of items that may have become ready to be claimed, with the kinds of the items.
     var ready: [Int64: OutboxKinds] = [:]
     /// Whether the log still contains removed content and must be emptied.
     var leavesContentInLog = false
-    /// Whether the commit contains the counts of all accounts that have items (`OutboxCommit.isOfAll`).
-    var isOfAll = false
   }
 
   init(
@@ -62,10 +61,8 @@ final class OutboxTransaction {
 
   /// Returns the changes and counts to report to observers.
   func commit() throws -> OutboxCommit {
-    var commit = OutboxCommit()
+    var commit = effects.commit
     claims.countsAreRead(of: effects.touched)
-    commit.changes = effects.changes
-    commit.isOfAll = effects.isOfAll
     for account in Set(effects.touched.compactMap { counters.owners[$0]?.account }) {
       commit.stats[account] = try stats(of: account)
     }
@@ -134,7 +131,7 @@ final class OutboxTransaction {
   /// Writes an item's row and reports the change to observers.
   func publish(_ item: inout StoredItem) throws {
     try write(&item)
-    effects.changes.append(.changed(try shown(item)))
+    effects.commit.changes.append(.changed(try shown(item)))
   }
 
   /// Returns the item as clients see it: in flight once its request may have been sent. An active item that is not in

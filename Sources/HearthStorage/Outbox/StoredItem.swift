@@ -27,6 +27,9 @@ struct StoredItem {
   /// The earliest time at which a head can be claimed, in milliseconds, or 0 for immediately.
   var dueAt: Int64 { progress.dueAt?.milliseconds ?? 0 }
 
+  /// The time that orders heads: when the item became due or, for an item without a due time, when it was created.
+  var readySince: Int64 { dueAt == 0 ? createdAt.milliseconds : dueAt }
+
   /// Reads the columns in the order of `OutboxQueries`.
   init(_ row: StoredRow) throws {
     func time(_ column: Int) throws -> Timestamp? {
