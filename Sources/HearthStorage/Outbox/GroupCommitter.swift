@@ -303,11 +303,7 @@ final class GroupCommitter: Sendable {
 
 /// The receiver of all commits that are not empty. It can be set before or after the database is opened.
 final class CommitObserver: Sendable {
-  private let receive = Mutex<(@Sendable (OutboxCommit) -> Void)?>(nil)
-
-  func set(_ receive: @escaping @Sendable (OutboxCommit) -> Void) {
-    self.receive.withLock { $0 = receive }
-  }
+  let receive = Mutex<(@Sendable (OutboxCommit) -> Void)?>(nil)
 
   var isThere: Bool { receive.withLock { $0 != nil } }
 

@@ -167,7 +167,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void) {
-    observer.set(receive)
+    observer.receive.withLock { $0 = receive }
   }
 
   package func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure) {
