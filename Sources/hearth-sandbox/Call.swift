@@ -91,11 +91,7 @@ extension Response {
     _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase,
     status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
   ) -> Response {
-    let encoder = JSONEncoder()
-    encoder.keyEncodingStrategy = keys
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    encoder.dateEncodingStrategy = .iso8601
-    guard let data = try? encoder.encode(value) else { return Response(status: .internalServerError) }
+    guard let data = try? encoded(value, keys: keys) else { return Response(status: .internalServerError) }
     return .text(data, contentType: "application/json", status: status, headers: headers)
   }
 
@@ -114,6 +110,29 @@ extension Response {
     headers[.cacheControl] = "no-store"
     return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
   }
+}
+
+/// A JSON value, for objects whose values have several types.
+enum Value: Encodable {
+  case text(String), number(Int), flag(Bool), list([Value]), object([String: Value])
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .text(let text): try container.encode(text)
+    case .number(let number): try container.encode(number)
+    case .flag(let flag): try container.encode(flag)
+    case .list(let values): try container.encode(values)
+    case .object(let members): try container.encode(members)
+    }
+  }
+}
+
+func encoded(_ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .useDefaultKeys) throws -> Data {
+  let encoder = JSONEncoder()
+  encoder.keyEncodingStrategy = keys
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  return try encoder.encode(value)
 }
 
 /// An error response in the form `{"error": …, "error_description": …}` (RFC 6749, section 5.2).

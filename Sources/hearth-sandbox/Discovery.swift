@@ -26,7 +26,7 @@ struct Discovery: Codable, Hashable, Sendable {
   var idTokenSigningAlgValuesSupported = ["ES256"]
   var tokenEndpointAuthMethodsSupported = ["client_secret_basic", "client_secret_post", "none"]
 
-  init(issuer: String, demandsPushedRequests: Bool = false) {
+  init(issuer: String, demandsPushedRequests: Bool) {
     func address(_ endpoint: Endpoint) -> String { issuer + endpoint.rawValue }
     self.issuer = issuer
     authorizationEndpoint = address(.authorize)
@@ -40,21 +40,5 @@ struct Discovery: Codable, Hashable, Sendable {
     registrationEndpoint = address(.register)
     jwksUri = address(.keys)
     requirePushedAuthorizationRequests = demandsPushedRequests
-  }
-}
-
-/// A WebFinger response that names the provider (OpenID Connect Discovery 1.0, section 2; RFC 7033, section 4.4).
-struct WebFinger: Codable, Hashable, Sendable {
-  struct Link: Codable, Hashable, Sendable {
-    let rel: String
-    let href: String
-  }
-
-  let subject: String
-  let links: [Link]
-
-  init(subject: String, issuer: String) {
-    self.subject = subject
-    links = [Link(rel: "http://openid.net/specs/connect/1.0/issuer", href: issuer)]
   }
 }

@@ -22,7 +22,7 @@ struct HearthSandbox: AsyncParsableCommand {
     commandName: "hearth-sandbox",
     abstract: "Run an identity provider and an API on loopback, to try out and test Hearth.",
     usage: "hearth-sandbox [<options>]",
-    discussion: ControlPage.text, version: "hearth-sandbox \(HearthVersion.text)")
+    discussion: endpoints, version: "hearth-sandbox \(HearthVersion.text)")
 
   @Option(help: "Address to listen on.")
   var host = "127.0.0.1"
@@ -74,22 +74,16 @@ struct HearthSandbox: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let sandbox = Sandbox(
-      settings: Settings(
-        tokenLifetime: tokenLifetime.value, grace: grace.value, clientID: clientID, clientSecret: clientSecret,
-        password: password, demandsPushedRequests: requirePushedRequests,
-        refusesRegistration: refuseRegistration, registersSecrets: registerSecrets,
-        registrationToken: registrationToken,
-        deviceCodeLifetime: deviceCodeLifetime.value, deviceInterval: deviceInterval.value))
+    let sandbox = Sandbox(settings: self)
     if let state { try sandbox.load(from: state) }
     // Log to stderr, because stdout must contain only the line below.
     var logger = Logger(label: "hearth-sandbox") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
-    let application = sandbox.application(host: host, port: port, logger: logger) { [portFile] address in
-      if let portFile { try? Data("\(address.port)\n".utf8).write(to: URL(filePath: portFile), options: .atomic) }
-      print("listening on \(address)")
+    let application = sandbox.application(host: host, port: port, logger: logger) { url, port in
+      if let portFile { try? Data("\(port)\n".utf8).write(to: URL(filePath: portFile), options: .atomic) }
+      print("listening on \(url)")
       fflush(nil)
-      let guide = guide("\(address)")
+      let guide = guide(url)
       _ = write(STDERR_FILENO, guide, guide.utf8.count)
     }
     try await application.runService()

@@ -57,7 +57,7 @@ struct IdentityProvider: Codable, Sendable {
   mutating func refresh(
     _ token: String, clientID: String?, grace: Double, issuer: Issuer, mistake: Mistake?, at now: Date,
     countedIn statistics: inout Statistics
-  ) throws(ErrorBody) -> Grant {
+  ) throws -> Grant {
     func rejection(_ description: String) -> ErrorBody { ErrorBody("invalid_grant", description) }
     guard let known = refreshTokens[token] else { throw rejection("The refresh token is unknown.") }
     let family = families[known.family]
@@ -127,16 +127,14 @@ struct IdentityProvider: Codable, Sendable {
   ) -> Grant {
     let family = families[index]
     let expiresAt = now.addingTimeInterval(family.lifetime)
-    let accessToken = RandomText.token("at")
-    let claims = Issuer.Claims(
-      sub: .text(family.subject), aud: .text(family.clientID ?? "hearth"), iat: Int(now.timeIntervalSince1970),
-      exp: Int(expiresAt.timeIntervalSince1970.rounded(.up)),
-      authTime: family.authenticatedAt.map { Int($0.timeIntervalSince1970) }, nonce: nonce)
+    let accessToken = randomToken("at")
     let hasIDToken = family.hasIDToken && mistake != .noIDToken
     let grant = Grant(
       accessToken: accessToken,
-      refreshToken: family.hasRefreshToken ? RandomText.token("rt") : nil,
-      idToken: hasIDToken ? issuer.idToken(claims, accessToken: accessToken, mistake: mistake) : nil,
+      refreshToken: family.hasRefreshToken ? randomToken("rt") : nil,
+      idToken: hasIDToken
+        ? issuer.idToken(
+          for: family, accessToken: accessToken, nonce: nonce, mistake: mistake, at: now, until: expiresAt) : nil,
       expiresIn: family.lifetime, scope: family.scope)
     for token in [grant.accessToken, grant.idToken].compactMap(\.self) {
       accessTokens[token] = AccessToken(family: index, expiresAt: expiresAt)

@@ -6,71 +6,46 @@ struct Issuer: Sendable {
   let url: String
   let key: SigningKey
 
-  struct Claims: Encodable {
-    var iss = ""
-    var sub, aud: Claim
-    var azp: String?
-    var iat, exp: Int
-    /// The time at which the user logged in, or `nil` if the token was issued without a login.
-    var authTime: Int?
-    var nonce: String?
-    var atHash: String?
-    /// Distinguishes tokens that are issued in the same second.
-    let jti = UUID().uuidString
-  }
-
-  enum Claim: Encodable {
-    case text(String), number(Int), list([String])
-
-    var text: String { if case .text(let text) = self { text } else { "" } }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.singleValueContainer()
-      switch self {
-      case .text(let text): try container.encode(text)
-      case .number(let number): try container.encode(number)
-      case .list(let texts): try container.encode(texts)
-      }
-    }
-  }
-
-  private struct Header: Encodable {
-    let alg: String
-    let kid: String?
-    let typ = "JWT"
-  }
-
-  func idToken(_ claims: Claims, accessToken: String, mistake: Mistake? = nil) -> String {
-    var claims = claims
-    claims.iss = url
-    claims.atHash = Self.hash(of: mistake == .wrongAtHash ? "another" : accessToken)
+  /// Issues a token that is valid from `now` to `end`.
+  func idToken(
+    for family: IdentityProvider.Family, accessToken: String, nonce: String?, mistake: Mistake?, at now: Date,
+    until end: Date
+  ) -> String {
+    let audience = family.clientID ?? "hearth"
+    let issuedAt = Int(now.timeIntervalSince1970)
+    var claims: [String: Value] = [
+      "iss": .text(url), "sub": .text(family.subject), "aud": .text(audience), "iat": .number(issuedAt),
+      "exp": .number(Int(end.timeIntervalSince1970.rounded(.up))),
+      "at_hash": .text(Self.hash(of: mistake == .wrongAtHash ? "another" : accessToken)),
+      // Distinguishes tokens that are issued in the same second.
+      "jti": .text(UUID().uuidString),
+    ]
+    claims["auth_time"] = family.authenticatedAt.map { .number(Int($0.timeIntervalSince1970)) }
+    claims["nonce"] = nonce.map { .text($0) }
     switch mistake {
-    case .wrongNonce: claims.nonce = "another"
-    case .noNonce: claims.nonce = nil
-    case .otherAudience: claims.aud = .text("another-client")
-    case .otherIssuer: claims.iss = "https://another.example"
-    case .otherSubject: claims.sub = .text("another-" + claims.sub.text)
-    case .expiredIDToken: (claims.iat, claims.exp) = (claims.iat - 86_400, claims.iat - 82_800)
-    case .otherParty: claims.azp = "another-client"
-    case .numericSubject: claims.sub = .number(Int(claims.sub.text) ?? 35)
-    case .twoAudiences: claims.aud = .list([claims.aud.text, "https://api.example.com"])
+    case .wrongNonce: claims["nonce"] = .text("another")
+    case .noNonce: claims["nonce"] = nil
+    case .otherAudience: claims["aud"] = .text("another-client")
+    case .otherIssuer: claims["iss"] = .text("https://another.example")
+    case .otherSubject: claims["sub"] = .text("another-" + family.subject)
+    case .expiredIDToken:
+      (claims["iat"], claims["exp"]) = (.number(issuedAt - 86_400), .number(issuedAt - 82_800))
+    case .otherParty: claims["azp"] = .text("another-client")
+    case .numericSubject: claims["sub"] = .number(Int(family.subject) ?? 35)
+    case .twoAudiences: claims["aud"] = .list([.text(audience), .text("https://api.example.com")])
     case nil, .algNone, .unknownKey, .wrongSignature, .wrongAtHash, .noIDToken, .wrongState, .noState, .wrongIss,
       .noIss, .noCode, .denied, .replayedCode, .expiredDeviceCode, .slowDown:
       break
     }
     let key = mistake == .unknownKey ? SigningKey() : key
-    let header = mistake == .algNone ? Header(alg: "none", kid: nil) : Header(alg: "ES256", kid: key.publicKey?.kid)
+    var header = ["alg": mistake == .algNone ? "none" : "ES256", "typ": "JWT"]
+    header["kid"] = mistake == .algNone ? nil : key.publicKey?.kid
     let signed = Self.part(header) + "." + Self.part(claims)
     if mistake == .algNone { return signed + "." }
     return signed + "." + base64URL(key.signature(of: mistake == .wrongSignature ? signed + "?" : signed))
   }
 
-  private static func part(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.keyEncodingStrategy = .convertToSnakeCase
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return base64URL((try? encoder.encode(value)) ?? Data())
-  }
+  private static func part(_ value: some Encodable) -> String { base64URL((try? encoded(value)) ?? Data()) }
 
   /// Returns the hash that ties an access token to its ID token (OpenID Connect Core, section 3.1.3.6).
   private static func hash(of accessToken: String) -> String {

@@ -9,20 +9,6 @@ extension HTTPField.Name {
 }
 
 extension Sandbox {
-  private struct WhoAmI: Encodable {
-    let subject, issuer, scope: String
-    let expiresAt: Date
-  }
-
-  private struct Done: Encodable {
-    let effect: Int
-    let subject: String
-  }
-
-  private struct Seen: Encodable {
-    let method, path, subject: String
-  }
-
   /// Handles requests under /api/. The ledger records only requests that write.
   func api(_ call: Call) -> Response {
     state.withLock { $0.statistics.apiRequests += 1 }
@@ -31,10 +17,12 @@ extension Sandbox {
       case (nil, _, _): unauthorized(call)
       case (let (family, expiresAt)?, .get, "/api/whoami"):
         .json(
-          WhoAmI(subject: family.subject, issuer: issuer.url, scope: family.scope, expiresAt: expiresAt),
-          keys: .useDefaultKeys)
+          [
+            "subject": .text(family.subject), "issuer": .text(issuer.url), "scope": .text(family.scope),
+            "expiresAt": .text(expiresAt.ISO8601Format()),
+          ] as [String: Value])
       case (let (family, _)?, .get, _), (let (family, _)?, .head, _), (let (family, _)?, .options, _):
-        .json(Seen(method: call.method.rawValue, path: call.path, subject: family.subject))
+        .json(["method": call.method.rawValue, "path": call.path, "subject": family.subject])
       case (let (family, _)?, _, _): write(call, subject: family.subject)
       }
     guard call.method == .head else { return response }
@@ -58,6 +46,7 @@ extension Sandbox {
         ErrorBody("idempotency_conflict", "This key was used with different content."), status: .unprocessableContent)
     }
     return .json(
-      Done(effect: effect.order, subject: subject), headers: isReplay ? [.idempotencyReplayed: "true"] : [:])
+      ["effect": .number(effect.order), "subject": .text(subject)] as [String: Value],
+      headers: isReplay ? [.idempotencyReplayed: "true"] : [:])
   }
 }

@@ -13,11 +13,6 @@ extension Sandbox {
   static let blobPath = "/api/blob"
   private static let blockSize = 65_536
 
-  private struct Received: Encodable {
-    let bytes: Int
-    let sha256: String
-  }
-
   private struct Cut: Error {}
 
   func blob(_ request: Request) async throws -> Response {
@@ -34,7 +29,7 @@ extension Sandbox {
       part.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
     }
     if isLate, owner(of: call) == nil { return unauthorized(call) }
-    return .json(Received(bytes: count, sha256: hexadecimal(hash.finalize())))
+    return .json(["bytes": .number(count), "sha256": .text(hexadecimal(hash.finalize()))] as [String: Value])
   }
 
   private func give(_ query: [String: String]) -> Response {

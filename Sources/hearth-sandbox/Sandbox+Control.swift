@@ -12,10 +12,6 @@ extension Sandbox {
     var clientID: String?
   }
 
-  private struct RevokeRequest: Decodable {
-    var subject: String?
-  }
-
   private struct DecisionRequest: Decodable {
     let userCode: String
     var subject: String?
@@ -48,17 +44,17 @@ extension Sandbox {
             subject: request.subject, clientID: request.clientID, scope: request.scope ?? "openid offline_access",
             lifetime: request.lifetime, hasRefreshToken: request.refreshToken ?? true))
       case (.post, "/__revoke"):
-        let request = try decode(RevokeRequest.self, ["subject"], from: call)
-        return .json(["revoked": state.withLock { $0.provider.revoke(subject: request.subject) }])
+        let subject = try decode([String: String?].self, ["subject"], from: call)["subject"] ?? nil
+        return .json(["revoked": state.withLock { $0.provider.revoke(subject: subject) }])
       case (.post, "/__expire"):
         return .json(["expired": state.withLock { $0.provider.expireAccessTokens() }])
       case (.post, "/__decide"):
         let request = try decode(DecisionRequest.self, ["userCode", "subject"], from: call)
         let login = request.subject.map { Login(subject: $0, at: now) }
-        return .json(["decided": state.withLock { [now] in $0.devices.decide(request.userCode, login, at: now) }])
+        return .json(["decided": state.withLock { $0.devices.decide(request.userCode, login, at: now) }])
       case (.post, "/__rotateKeys"):
         state.withLock { $0.keys.rotate() }
-        return .json(KeySet(keys: state.withLock(\.keys.published)))
+        return .json(["keys": state.withLock(\.keys.published)])
       case (.get, "/__tokens"):
         return .json(["tokens": state.withLock(\.provider.issued)])
       case (.get, "/__stats"):
@@ -106,26 +102,15 @@ extension Sandbox {
   /// counts as `{}`.
   private func decode<Value: Decodable>(_ type: Value.Type, _ keys: [String], from call: Call) throws -> Value {
     let data = call.body.isEmpty ? Data("{}".utf8) : call.body
-    let given = try JSONDecoder().decode(KeyNames.self, from: data).names
-    if let unknown = given.subtracting(keys).min() {
+    let given = try JSONDecoder().decode([String: Anything].self, from: data).keys
+    if let unknown = Set(given).subtracting(keys).min() {
       throw ErrorBody("invalid_request", "The key \"\(unknown)\" is unknown.")
     }
     return try JSONDecoder().decode(type, from: data)
   }
 }
 
-/// The keys of a JSON object, decoded without the values.
-private struct KeyNames: Decodable {
-  struct Name: CodingKey {
-    let stringValue: String
-    let intValue: Int? = nil
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
-  let names: Set<String>
-
-  init(from decoder: any Decoder) throws {
-    names = Set(try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue))
-  }
+/// Any value, which is ignored.
+private struct Anything: Decodable {
+  init(from decoder: any Decoder) {}
 }

@@ -4,17 +4,7 @@ import Hummingbird
 import Synchronization
 
 extension Sandbox {
-  struct KeySet: Encodable {
-    let keys: [SigningKey.PublicKey]
-  }
-
-  private struct Introspection: Encodable {
-    var active = false
-    var sub, scope, iss, clientID: String?
-    var exp: Int?
-  }
-
-  func perform(_ call: Call) -> Response {
+  func perform(_ call: Call) throws -> Response {
     if call.path.hasPrefix("/api/") { return api(call) }
     guard let endpoint = Endpoint(rawValue: call.path) else {
       return .json(ErrorBody("not_found", "There is nothing at \(call.path)."), status: .notFound)
@@ -22,29 +12,37 @@ extension Sandbox {
     guard endpoint.methods.contains(call.method) else {
       return .json(ErrorBody("invalid_request", "This method is not allowed here."), status: .methodNotAllowed)
     }
-    do throws(ErrorBody) {
+    do {
       return try answer(call, at: endpoint)
-    } catch {
+    } catch let error as ErrorBody {
       return refused(error)
     }
   }
 
-  private func answer(_ call: Call, at endpoint: Endpoint) throws(ErrorBody) -> Response {
+  private func answer(_ call: Call, at endpoint: Endpoint) throws -> Response {
     switch endpoint {
     case .discovery:
-      .json(Discovery(issuer: issuer.url, demandsPushedRequests: settings.demandsPushedRequests))
-    case .webFinger: .json(WebFinger(subject: call.query["resource"] ?? "", issuer: issuer.url))
-    case .keys: .json(KeySet(keys: state.withLock(\.keys.published)))
-    case .authorize: authorize(call)
+      .json(Discovery(issuer: issuer.url, demandsPushedRequests: settings.requirePushedRequests))
+    // The link names the provider (OpenID Connect Discovery 1.0, section 2; RFC 7033, section 4.4).
+    case .webFinger:
+      .json(
+        [
+          "subject": .text(call.query["resource"] ?? ""),
+          "links": .list([
+            .object(["rel": .text("http://openid.net/specs/connect/1.0/issuer"), "href": .text(issuer.url)])
+          ]),
+        ] as [String: Value])
+    case .keys: .json(["keys": state.withLock(\.keys.published)])
+    case .authorize: try authorize(call)
     case .login: logIn(call)
     case .consent: consent(call)
     case .pushedRequest: try pushRequest(call)
     case .deviceAuthorization: try startDevice(call)
     case .device: device(call)
     case .register: try register(call)
-    case .token: token(call, grantType: call.fields["grant_type"])
-    case .jsonRefresh: token(call, grantType: "refresh_token")
-    case .jsonLogin: token(call, grantType: "password")
+    case .token: try token(call, grantType: call.fields["grant_type"])
+    case .jsonRefresh: try token(call, grantType: "refresh_token")
+    case .jsonLogin: try token(call, grantType: "password")
     case .revoke: try revoke(call)
     case .introspect: try introspect(call)
     case .userInfo:
@@ -59,7 +57,7 @@ extension Sandbox {
 
   /// Authenticates the client with Basic credentials or with fields of the body (RFC 6749, section 2.3.1). Returns the
   /// client ID, or `nil` if the request does not name a client.
-  func authenticatedClient(_ call: Call) throws(ErrorBody) -> String? {
+  func authenticatedClient(_ call: Call) throws -> String? {
     let fields = call.fields
     let id = call.basic?.id ?? fields["client_id"]
     let secret = call.basic?.secret ?? fields["client_secret"]
@@ -80,7 +78,7 @@ extension Sandbox {
   }
 
   /// Handles a revocation request. An unknown token is not an error (RFC 7009, section 2.2).
-  private func revoke(_ call: Call) throws(ErrorBody) -> Response {
+  private func revoke(_ call: Call) throws -> Response {
     _ = try authenticatedClient(call)
     guard let token = call.fields["token"] else { throw ErrorBody("invalid_request", "The token is missing.") }
     state.withLock { state in
@@ -90,22 +88,23 @@ extension Sandbox {
   }
 
   /// Handles an introspection request (RFC 7662, section 2). The response for an inactive token contains only `active`.
-  private func introspect(_ call: Call) throws(ErrorBody) -> Response {
+  private func introspect(_ call: Call) throws -> Response {
     _ = try authenticatedClient(call)
-    let (now, token) = (now, call.fields["token"] ?? "")
+    let token = call.fields["token"] ?? ""
     guard let (family, expiresAt) = state.withLock({ $0.provider.introspect(token, at: now) }) else {
-      return .json(Introspection())
+      return .json(["active": false])
     }
-    return .json(
-      Introspection(
-        active: true, sub: family.subject, scope: family.scope, iss: issuer.url, clientID: family.clientID,
-        exp: expiresAt.map { Int($0.timeIntervalSince1970) }))
+    var claims: [String: Value] = [
+      "active": .flag(true), "sub": .text(family.subject), "scope": .text(family.scope), "iss": .text(issuer.url),
+    ]
+    claims["client_id"] = family.clientID.map { .text($0) }
+    claims["exp"] = expiresAt.map { .number(Int($0.timeIntervalSince1970)) }
+    return .json(claims)
   }
 
   /// Returns the owner and expiry of the request's access token, or `nil` if the token is missing or invalid.
   func owner(of call: Call) -> (family: IdentityProvider.Family, expiresAt: Date)? {
-    let now = now
-    return state.withLock { state in call.bearer.flatMap { state.provider.owner(of: $0, at: now) } }
+    state.withLock { state in call.bearer.flatMap { state.provider.owner(of: $0, at: now) } }
   }
 
   /// Returns the response to a request without a valid access token (RFC 6750, section 3).

@@ -8,19 +8,19 @@ extension Sandbox {
 
   /// Handles the token endpoint (RFC 6749, section 3.2). For a JSON request, the response to a rejected token or
   /// password has the status 401, as in many backends.
-  func token(_ call: Call, grantType: String?) -> Response {
+  func token(_ call: Call, grantType: String?) throws -> Response {
     func count(_ outcome: String) { state.withLock { $0.statistics.tokenOutcomes[outcome, default: 0] += 1 } }
-    do throws(ErrorBody) {
+    do {
       let grant = try grant(call, grantType: grantType)
       count("success")
       return .json(grant)
-    } catch {
+    } catch let error as ErrorBody {
       count(error.error)
       return refused(error, status: call.isJSON && error.error == "invalid_grant" ? .unauthorized : .badRequest)
     }
   }
 
-  private func grant(_ call: Call, grantType: String?) throws(ErrorBody) -> Grant {
+  private func grant(_ call: Call, grantType: String?) throws -> Grant {
     let clientID = try authenticatedClient(call)
     let fields = call.fields
     switch grantType {
@@ -45,39 +45,34 @@ extension Sandbox {
   }
 
   /// Exchanges an authorization code for a grant (RFC 6749, section 4.1.3).
-  private func redeem(_ call: Call, clientID: String?) throws(ErrorBody) -> Grant {
-    let (fields, now) = (call.fields, now)
-    var outcome = state.withLock { $0.codes.redeem(fields, clientID: clientID, at: now) }
-    if call.mistake == .replayedCode, case .accepted = outcome { outcome = .replayed(family: nil) }
-    switch outcome {
-    case .accepted(let request, let login):
-      let (grant, family) = issue(
-        to: request.clientID, scope: request.scope, login: login, nonce: request.nonce, mistake: call.mistake)
-      state.withLock { $0.codes.redeemed(fields["code"], into: family) }
-      return grant
-    case .replayed(let family):
+  private func redeem(_ call: Call, clientID: String?) throws -> Grant {
+    let code = try state.withLock { try $0.codes.redeem(call.fields, clientID: clientID, at: now) }
+    guard !code.isUsed, call.mistake != .replayedCode else {
       state.withLock { state in
         state.statistics.codesReplayed += 1
-        if let family { state.provider.revoke(family: family) }
+        if let family = code.family { state.provider.revoke(family: family) }
       }
       throw ErrorBody("invalid_grant", "The code has already been used, so its tokens have been revoked.")
-    case .rejected(let description): throw ErrorBody("invalid_grant", description)
     }
+    let (grant, family) = issue(
+      to: code.request.clientID, scope: code.request.scope, login: code.login, nonce: code.request.nonce,
+      mistake: call.mistake)
+    state.withLock { $0.codes.redeemed(call.fields["code"], into: family) }
+    return grant
   }
 
-  private func poll(_ call: Call, clientID: String?) throws(ErrorBody) -> Grant {
-    let (fields, now) = (call.fields, now)
+  private func poll(_ call: Call, clientID: String?) throws -> Grant {
     let (scope, login) = try state.withLock { state in
-      state.devices.poll(fields["device_code"], clientID: clientID, mistake: call.mistake, at: now)
-    }.get()
+      try state.devices.poll(call.fields["device_code"], clientID: clientID, mistake: call.mistake, at: now)
+    }
     return issue(to: clientID, scope: scope, login: login, nonce: nil, mistake: call.mistake).grant
   }
 
-  private func refresh(_ token: String, clientID: String?, mistake: Mistake?) throws(ErrorBody) -> Grant {
-    let (issuer, now) = (issuer, now)
-    return try state.withLock { state throws(ErrorBody) in
+  private func refresh(_ token: String, clientID: String?, mistake: Mistake?) throws -> Grant {
+    let issuer = issuer
+    return try state.withLock { state in
       try state.provider.refresh(
-        token, clientID: clientID, grace: settings.grace, issuer: issuer, mistake: mistake, at: now,
+        token, clientID: clientID, grace: settings.grace.value, issuer: issuer, mistake: mistake, at: now,
         countedIn: &state.statistics)
     }
   }
@@ -86,9 +81,9 @@ extension Sandbox {
   func issue(
     subject: String, clientID: String?, scope: String, lifetime: Double? = nil, hasRefreshToken: Bool = true
   ) -> Grant {
-    let (issuer, now) = (issuer, now)
+    let issuer = issuer
     let family = IdentityProvider.Family(
-      subject: subject, clientID: clientID, scope: scope, lifetime: lifetime ?? settings.tokenLifetime,
+      subject: subject, clientID: clientID, scope: scope, lifetime: lifetime ?? settings.tokenLifetime.value,
       hasRefreshToken: hasRefreshToken)
     return state.withLock { $0.provider.grant(family, issuer: issuer, at: now).grant }
   }
@@ -99,11 +94,11 @@ extension Sandbox {
   private func issue(
     to clientID: String?, scope: String, login: Login, nonce: String?, mistake: Mistake?
   ) -> (grant: Grant, family: Int) {
-    let (issuer, now) = (issuer, now)
+    let issuer = issuer
     let scopes = Set(scope.split(separator: " "))
     let isOpenID = scopes.contains("openid")
     let family = IdentityProvider.Family(
-      subject: login.subject, clientID: clientID, scope: scope, lifetime: settings.tokenLifetime,
+      subject: login.subject, clientID: clientID, scope: scope, lifetime: settings.tokenLifetime.value,
       hasRefreshToken: !isOpenID || scopes.contains("offline_access"), hasIDToken: isOpenID,
       authenticatedAt: login.at)
     return state.withLock { state in

@@ -31,13 +31,10 @@ final class Sandbox: HTTPResponder {
     var clients = RegisteredClients()
   }
 
-  struct Address: CustomStringConvertible {
-    let host: String
-    let port: Int
-    var description: String { "http://\(host):\(port)" }
-  }
+  /// A request that is waiting to be released. Releasing it finishes the stream.
+  private typealias Hold = (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
 
-  let settings: Settings
+  let settings: HearthSandbox
   let state = Mutex(State())
   /// The continuations to finish in order to release waiting requests. If both locks are needed, `held` must be
   /// acquired before `state`.
@@ -45,7 +42,7 @@ final class Sandbox: HTTPResponder {
   private let url = Mutex("http://127.0.0.1")
   private let clock: @Sendable () -> Date
 
-  init(settings: Settings, clock: @escaping @Sendable () -> Date = { Date() }) {
+  init(settings: HearthSandbox, clock: @escaping @Sendable () -> Date = { Date() }) {
     self.settings = settings
     self.clock = clock
   }
@@ -56,15 +53,16 @@ final class Sandbox: HTTPResponder {
 
   /// Returns the server. Calls `announce` once the server is listening.
   func application(
-    host: String, port: Int, logger: Logger, announce: @escaping @Sendable (Address) -> Void = { _ in }
+    host: String, port: Int, logger: Logger, announce: @escaping @Sendable (_ url: String, _ port: Int) -> Void
   ) -> Application<Sandbox> {
     Application(
       responder: self,
       configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
       onServerRunning: { channel in
-        let address = Address(host: host.contains(":") ? "[\(host)]" : host, port: channel.localAddress?.port ?? port)
-        self.url.withLock { $0 = address.description }
-        announce(address)
+        let port = channel.localAddress?.port ?? port
+        let url = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        self.url.withLock { $0 = url }
+        announce(url, port)
       },
       logger: logger)
   }
@@ -78,12 +76,12 @@ final class Sandbox: HTTPResponder {
     if isTokenCall { state.withLock { $0.statistics.tokenCallBegan() } }
     defer { if isTokenCall { state.withLock { $0.statistics.tokenCallsInFlight -= 1 } } }
 
-    guard let (fault, hold) = nextFault(for: call) else { return perform(call) }
+    guard let (fault, hold) = nextFault(for: call) else { return try perform(call) }
     call.mistake = fault.mistake
     if let hold { try await wait(for: hold, request) }
     if let delay = fault.delay { try await pause(.seconds(delay)) }
     if isTokenCall, !fault.takesEffect { state.withLock { $0.statistics.tokenOutcomes["fault", default: 0] += 1 } }
-    let response = fault.takesEffect ? perform(call) : nil
+    let response = fault.takesEffect ? try perform(call) : nil
     if fault.hang == true {
       try await request.body.consumeWithCancellationOnInboundClose { _ in try await self.pause(.seconds(86_400)) }
     }
@@ -96,6 +94,41 @@ final class Sandbox: HTTPResponder {
     // the client's disconnect.
     if hold != nil { answer.headers[.connection] = "close" }
     return answer
+  }
+
+  /// Returns the fault for a request, if any, and a hold if the request must wait. The request counts as waiting
+  /// immediately, so that `release` cannot miss it.
+  private func nextFault(for call: Call) -> (fault: Fault, hold: Hold?)? {
+    held.withLock { held in
+      guard let fault = state.withLock({ $0.faults.next(for: call) }) else { return nil }
+      guard fault.hold == true else { return (fault, nil) }
+      let hold: Hold = AsyncStream.makeStream()
+      held.insert(hold.continuation)
+      return (fault, hold)
+    }
+  }
+
+  /// Waits until the request is released. Throws if its client disconnects or the sandbox stops.
+  private func wait(for hold: Hold, _ request: Request) async throws {
+    defer { _ = held.withLock { $0.remove(hold.continuation) } }
+    try await request.body.consumeWithCancellationOnInboundClose { _ in
+      try await cancelWhenGracefulShutdown {
+        for await _ in hold.stream {}
+        try Task.checkCancellation()
+      }
+    }
+  }
+
+  /// Releases all waiting requests and removes the faults with `hold`. Returns the number of released requests.
+  @discardableResult
+  func release() -> Int {
+    let released = held.withLock { held in
+      state.withLock { $0.faults.faults.removeAll { $0.hold == true } }
+      defer { held = [] }
+      return held
+    }
+    for continuation in released { continuation.finish() }
+    return released.count
   }
 
   /// Waits for `duration`. Throws if the sandbox stops first.

@@ -47,11 +47,3 @@ struct SigningKeys: Codable, Sendable {
     current = SigningKey()
   }
 }
-
-func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-}
-
-func base64URL(_ data: Data) -> String {
-  data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-}

@@ -158,7 +158,7 @@ import Testing
       ["redirect_uri": "http://127.0.0.1.example/"], ["redirect_uri": "http://me@127.0.0.1/"], ["request_uri": "urn:x"],
     ] as [[String: String?]])
   func refusedToPerson(changes: [String: String?]) async throws {
-    try await Harness.run(Settings(clientID: "app")) { sandbox in
+    try await Harness.run(["--client-id", "app"]) { sandbox in
       var person = Person(at: sandbox)
       let answer = try await person.authorize(changing: changes)
       #expect(answer.status == 400 && answer.headers[.location] == nil && answer.body.contains("does not work"))

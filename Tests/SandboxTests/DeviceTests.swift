@@ -66,7 +66,7 @@ import Testing
 
   @Test("a code that has expired is told to the device, and to the person")
   func expired() async throws {
-    try await Harness.run(Settings(deviceCodeLifetime: 30, deviceInterval: 1)) { sandbox in
+    try await Harness.run(["--device-code-lifetime", "30", "--device-interval", "1"]) { sandbox in
       let started = try await Self.start(sandbox)
       sandbox.time.advance(30)
       #expect(try await Self.poll(sandbox, started.deviceCode).error == "expired_token")

@@ -32,7 +32,7 @@ import Testing
 
   @Test("a dropped refresh has rotated the token all the same")
   func dropRefresh() async throws {
-    try await Harness.run(Settings(grace: 0)) { sandbox in
+    try await Harness.run(["--grace", "0"]) { sandbox in
       let grant = try await sandbox.grant()
       _ = try await sandbox.call(.post, "/__fault", body: #"{"path":"/token","drop":true,"times":1}"#)
       await #expect(throws: (any Error).self) { try await sandbox.refresh(grant.refreshToken) }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
@@ -37,22 +38,22 @@ struct Harness: Sendable {
   let port: Int
 
   static func run(
-    _ settings: Settings = Settings(), _ test: @Sendable (Harness) async throws -> Void
+    _ options: [String] = [], _ test: @Sendable (Harness) async throws -> Void
   ) async throws {
     let time = Time()
-    let sandbox = Sandbox(settings: settings) { time.now }
+    let sandbox = Sandbox(settings: try HearthSandbox.parse(options)) { time.now }
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    let (addresses, continuation) = AsyncStream.makeStream(of: Sandbox.Address.self)
-    let application = sandbox.application(host: "127.0.0.1", port: 0, logger: logger) { continuation.yield($0) }
+    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+    let application = sandbox.application(host: "127.0.0.1", port: 0, logger: logger) { continuation.yield($1) }
     let services = ServiceGroup(services: [application], logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         defer { continuation.finish() }
         try await services.run()
       }
-      let address = try #require(await addresses.first { _ in true })
-      try await test(Harness(time: time, sandbox: sandbox, port: address.port))
+      let port = try #require(await ports.first { _ in true })
+      try await test(Harness(time: time, sandbox: sandbox, port: port))
       await services.triggerGracefulShutdown()
       try await group.waitForAll()
     }

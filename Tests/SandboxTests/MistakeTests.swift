@@ -140,6 +140,6 @@ import Testing
 
   @Test("the help names every mistake")
   func help() {
-    for mistake in Mistake.allCases { #expect(ControlPage.text.contains(mistake.rawValue), "\(mistake)") }
+    for mistake in Mistake.allCases { #expect(HearthSandbox.endpoints.contains(mistake.rawValue), "\(mistake)") }
   }
 }

@@ -21,7 +21,7 @@ import Testing
 
   @Test("a rotated token used again within the grace window brings a fresh successor, and both successors are good")
   func grace() async throws {
-    try await Harness.run(Settings(grace: 10)) { sandbox in
+    try await Harness.run(["--grace", "10"]) { sandbox in
       let first = try await sandbox.grant()
       let second: Grant = try await sandbox.refresh(first.refreshToken).decoded()
       sandbox.time.advance(10)
@@ -35,7 +35,7 @@ import Testing
 
   @Test("a rotated token used after the grace window revokes its whole family, and no other")
   func reuse() async throws {
-    try await Harness.run(Settings(grace: 10)) { sandbox in
+    try await Harness.run(["--grace", "10"]) { sandbox in
       let first = try await sandbox.grant()
       let other = try await sandbox.grant()
       let second: Grant = try await sandbox.refresh(first.refreshToken).decoded()
@@ -51,7 +51,7 @@ import Testing
 
   @Test("an access token and its ID token are good until they expire and no moment longer")
   func expiry() async throws {
-    try await Harness.run(Settings(tokenLifetime: 60)) { sandbox in
+    try await Harness.run(["--token-lifetime", "60"]) { sandbox in
       let grant = try await sandbox.grant()
       sandbox.time.advance(59.9)
       #expect(try await sandbox.call(.get, "/userinfo", bearer: grant.accessToken).status == 200)
@@ -102,7 +102,7 @@ import Testing
 
   @Test("introspection tells whose a token is and whether it is active, and of others nothing")
   func introspection() async throws {
-    try await Harness.run(Settings(tokenLifetime: 60)) { sandbox in
+    try await Harness.run(["--token-lifetime", "60"]) { sandbox in
       let grant = try await sandbox.grant(#"{"subject":"2482","clientID":"app","scope":"openid"}"#)
       let access = try await sandbox.call(.post, "/introspect", body: "token=\(grant.accessToken)").body
       #expect(access.contains(#""active":true"#) && access.contains(#""sub":"2482""#))
@@ -144,7 +144,7 @@ import Testing
 
   @Test("a client's secret is taken by Basic authentication and in the form, and a wrong one is refused with 401")
   func clientAuthentication() async throws {
-    try await Harness.run(Settings(clientID: "app", clientSecret: "s3:cret")) { sandbox in
+    try await Harness.run(["--client-id", "app", "--client-secret", "s3:cret"]) { sandbox in
       let form = "grant_type=client_credentials"
       let basic = Data("app:s3%3Acret".utf8).base64EncodedString()
       #expect(try await sandbox.token(form, headers: [.authorization: "Basic \(basic)"]).status == 200)
@@ -168,7 +168,7 @@ import Testing
 
   @Test("the right password brings a grant and a wrong one invalid_grant")
   func password() async throws {
-    try await Harness.run(Settings(password: "a b")) { sandbox in
+    try await Harness.run(["--password", "a b"]) { sandbox in
       let right = try await sandbox.token("grant_type=password&username=me&password=a+b")
       #expect(right.status == 200)
       let wrong = try await sandbox.token("grant_type=password&username=me&password=ab")

@@ -47,7 +47,7 @@ import Testing
 
   @Test("what is wrong with a request is told when it is pushed, and so is a client that is not known")
   func refused() async throws {
-    try await Harness.run(Settings(clientID: "app", clientSecret: "s")) { sandbox in
+    try await Harness.run(["--client-id", "app", "--client-secret", "s"]) { sandbox in
       let unknown = try await Self.push(sandbox)
       #expect(unknown.status == 401 && unknown.error == "invalid_client")
       let wrong = try await Self.push(sandbox, changing: ["client_secret": "s", "code_challenge": nil])
@@ -59,7 +59,7 @@ import Testing
 
   @Test("where pushing is demanded discovery says so, and another request is refused")
   func demanded() async throws {
-    try await Harness.run(Settings(demandsPushedRequests: true)) { sandbox in
+    try await Harness.run(["--require-pushed-requests"]) { sandbox in
       let discovery: Discovery = try await sandbox.call(.get, "/.well-known/openid-configuration").decoded()
       #expect(discovery.requirePushedAuthorizationRequests)
       var person = Person(at: sandbox)

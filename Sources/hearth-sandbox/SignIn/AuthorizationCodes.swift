@@ -6,7 +6,7 @@ import FoundationEssentials
 struct AuthorizationCodes: Codable, Sendable {
   static let lifetime: Double = 60
 
-  private struct Code: Codable, Sendable {
+  struct Code: Codable, Sendable {
     let request: AuthorizationRequest
     let login: Login
     let expiresAt: Date
@@ -14,34 +14,30 @@ struct AuthorizationCodes: Codable, Sendable {
     var family: Int?
   }
 
-  enum Outcome: Sendable {
-    case accepted(AuthorizationRequest, Login)
-    /// The code was used before, so its tokens must be revoked (RFC 6749, section 4.1.2).
-    case replayed(family: Int?)
-    case rejected(String)
-  }
-
   private var codes: [String: Code] = [:]
 
   mutating func issue(for request: AuthorizationRequest, by login: Login, at now: Date) -> String {
-    let code = RandomText.token("ac")
+    let code = randomToken("ac")
     codes[code] = Code(request: request, login: login, expiresAt: now.addingTimeInterval(Self.lifetime))
     return code
   }
 
-  mutating func redeem(_ fields: [String: String], clientID: String?, at now: Date) -> Outcome {
-    guard let text = fields["code"], let code = codes[text] else { return .rejected("The code is unknown.") }
-    guard !code.isUsed else { return .replayed(family: code.family) }
-    guard now < code.expiresAt else { return .rejected("The code has expired.") }
-    guard code.request.clientID == clientID else { return .rejected("The code belongs to another client.") }
+  /// Returns the code of a token request. If the code was already used, its tokens must be revoked (RFC 6749, section
+  /// 4.1.2).
+  mutating func redeem(_ fields: [String: String], clientID: String?, at now: Date) throws -> Code {
+    func rejection(_ description: String) -> ErrorBody { ErrorBody("invalid_grant", description) }
+    guard let text = fields["code"], let code = codes[text] else { throw rejection("The code is unknown.") }
+    guard !code.isUsed else { return code }
+    guard now < code.expiresAt else { throw rejection("The code has expired.") }
+    guard code.request.clientID == clientID else { throw rejection("The code belongs to another client.") }
     guard code.request.redirectURI.text == fields["redirect_uri"] else {
-      return .rejected("The redirect_uri differs from the one in the authorization request.")
+      throw rejection("The redirect_uri differs from the one in the authorization request.")
     }
     guard let verifier = fields["code_verifier"],
       base64URL(Data(SHA256.hash(data: Data(verifier.utf8)))) == code.request.codeChallenge
-    else { return .rejected("The code_verifier is missing or does not match the code_challenge.") }
+    else { throw rejection("The code_verifier is missing or does not match the code_challenge.") }
     codes[text]?.isUsed = true
-    return .accepted(code.request, code.login)
+    return code
   }
 
   /// Records the family issued for a code, in case the code is used again.

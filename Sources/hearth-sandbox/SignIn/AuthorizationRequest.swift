@@ -16,31 +16,25 @@ struct AuthorizationRequest: Codable, Hashable, Sendable {
 
   var asksForLogin: Bool { prompts.contains(.login) || prompts.contains(.selectAccount) }
 
-  /// The reason why a request is refused. The case determines who receives the error.
-  enum Refusal: Error, Hashable, Sendable {
-    /// The user sees the error, because the browser cannot be redirected (RFC 6749, section 4.1.2.1).
-    case person(String)
-    /// The client receives the error.
-    case client(ErrorBody, RedirectURI, state: String?)
-
-    var error: ErrorBody {
-      switch self {
-      case .person(let description): ErrorBody("invalid_request", description)
-      case .client(let error, _, _): error
-      }
-    }
+  /// An error that the browser reports to the client.
+  struct Refusal: Error {
+    let error: ErrorBody
+    let redirectURI: RedirectURI
+    let state: String?
   }
 
-  /// Parses a request. `wantedClient` is the only client to accept, or `nil` to accept any client.
-  init(_ fields: [String: String], wantedClient: String?) throws(Refusal) {
+  /// Parses a request. `wantedClient` is the only client to accept, or `nil` to accept any client. Throws a
+  /// `Refusal`, or an `ErrorBody` for the user if the browser cannot be redirected (RFC 6749, section 4.1.2.1).
+  init(_ fields: [String: String], wantedClient: String?) throws {
     guard let client = fields["client_id"], !client.isEmpty, wantedClient == nil || client == wantedClient else {
-      throw .person("The client is unknown.")
+      throw ErrorBody("invalid_request", "The client is unknown.")
     }
     guard let address = fields["redirect_uri"], let redirectURI = RedirectURI(address) else {
-      throw .person("The redirect_uri is missing, or is not an address such as http://127.0.0.1:PORT/PATH.")
+      throw ErrorBody(
+        "invalid_request", "The redirect_uri is missing, or is not an address such as http://127.0.0.1:PORT/PATH.")
     }
     func refusal(_ error: String, _ description: String) -> Refusal {
-      .client(ErrorBody(error, description), redirectURI, state: fields["state"])
+      Refusal(error: ErrorBody(error, description), redirectURI: redirectURI, state: fields["state"])
     }
     guard let responseType = fields["response_type"] else {
       throw refusal("invalid_request", "The response_type is missing.")

@@ -37,13 +37,21 @@ struct DeviceCodes: Codable, Sendable {
   mutating func start(
     clientID: String, scope: String, page: String, lifetime: Double, interval: Double, at now: Date
   ) -> Started {
-    let (device, user) = (RandomText.token("dc"), RandomText.userCode())
+    let (device, user) = (randomToken("dc"), Self.userCode())
     entries[device] = Entry(
       clientID: clientID, scope: scope, userCode: user, expiresAt: now.addingTimeInterval(lifetime),
       interval: interval, polledAt: .distantPast)
     return Started(
       deviceCode: device, userCode: user, verificationUri: page, verificationUriComplete: "\(page)?user_code=\(user)",
       expiresIn: Int(lifetime), interval: Int(interval))
+  }
+
+  /// Returns eight letters for the user to type, in the form `BCDF-GHJK`. They are consonants, so that they do not form
+  /// words (RFC 8628, section 6.1).
+  private static func userCode() -> String {
+    let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
+    func four() -> String { String((0..<4).compactMap { _ in letters.randomElement() }) }
+    return four() + "-" + four()
   }
 
   /// Returns the sign-in that waits for this user code, or `nil` if there is none. Case and dashes are ignored.
@@ -63,29 +71,26 @@ struct DeviceCodes: Codable, Sendable {
   /// Handles a device's poll (RFC 8628, sections 3.4 and 3.5).
   mutating func poll(
     _ deviceCode: String?, clientID: String?, mistake: Mistake?, at now: Date
-  ) -> Result<(scope: String, login: Login), ErrorBody> {
-    func no(_ error: String, _ description: String) -> Result<(scope: String, login: Login), ErrorBody> {
-      .failure(ErrorBody(error, description))
-    }
+  ) throws -> (scope: String, login: Login) {
     guard let deviceCode, let entry = entries[deviceCode], entry.clientID == clientID else {
-      return no("invalid_grant", "The device code is unknown.")
+      throw ErrorBody("invalid_grant", "The device code is unknown.")
     }
     guard now < entry.expiresAt, mistake != .expiredDeviceCode else {
-      return no("expired_token", "The device code has expired.")
+      throw ErrorBody("expired_token", "The device code has expired.")
     }
     let isEarly = now.timeIntervalSince(entry.polledAt) < entry.interval
     entries[deviceCode]?.polledAt = now
     if isEarly || mistake == .slowDown {
       entries[deviceCode]?.interval += 5
-      return no("slow_down", "The device polled too early.")
+      throw ErrorBody("slow_down", "The device polled too early.")
     }
     switch mistake == .denied ? .denied : entry.decision {
-    case .none: return no("authorization_pending", "The user has not decided yet.")
-    case .denied: return no("access_denied", "The user declined.")
-    case .redeemed: return no("invalid_grant", "The device code has already been used.")
+    case .none: throw ErrorBody("authorization_pending", "The user has not decided yet.")
+    case .denied: throw ErrorBody("access_denied", "The user declined.")
+    case .redeemed: throw ErrorBody("invalid_grant", "The device code has already been used.")
     case .allowed(let login):
       entries[deviceCode]?.decision = .redeemed
-      return .success((entry.scope, login))
+      return (entry.scope, login)
     }
   }
 

@@ -50,24 +50,22 @@ struct Interactions: Codable, Sendable {
   /// Stores a question. Returns a ticket that identifies it in the pages' forms.
   mutating func begin(_ question: Question, at now: Date) -> String {
     open = open.filter { now.timeIntervalSince($1.since) < Self.timeout }
-    let ticket = RandomText.token("ticket")
+    let ticket = randomToken("ticket")
     open[ticket] = Open(question: question, since: now)
     return ticket
   }
 
-  func question(of ticket: String?, at now: Date) -> Open? {
-    guard let ticket, let found = open[ticket], now.timeIntervalSince(found.since) < Self.timeout else { return nil }
+  func question(of ticket: String, at now: Date) -> Open? {
+    guard let found = open[ticket], now.timeIntervalSince(found.since) < Self.timeout else { return nil }
     return found
   }
 
   /// Removes a question, because it can be answered only once.
-  mutating func end(_ ticket: String?) {
-    if let ticket { open[ticket] = nil }
-  }
+  mutating func end(_ ticket: String) { open[ticket] = nil }
 
   /// Logs the user in. Returns the cookie that identifies the login.
   mutating func logIn(_ subject: String, at now: Date) -> String {
-    let cookie = RandomText.token("session")
+    let cookie = randomToken("session")
     logins[cookie] = Login(subject: subject, at: now)
     return cookie
   }

@@ -12,7 +12,7 @@ struct PushedRequests: Codable, Sendable {
   private var entries: [String: Entry] = [:]
 
   mutating func add(_ request: AuthorizationRequest, at now: Date) -> String {
-    let uri = "urn:ietf:params:oauth:request_uri:" + RandomText.token("par")
+    let uri = "urn:ietf:params:oauth:request_uri:" + randomToken("par")
     entries[uri] = Entry(request: request, expiresAt: now.addingTimeInterval(Self.lifetime))
     return uri
   }

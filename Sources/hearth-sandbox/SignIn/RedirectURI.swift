@@ -19,16 +19,3 @@ struct RedirectURI: Codable, Hashable, Sendable {
     return text + (text.contains("?") ? "&" : "?") + query
   }
 }
-
-/// Encodes all characters except unreserved ones (RFC 3986, section 2.3).
-func percentEncoded(_ text: String) -> String {
-  text.utf8.map { byte in
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "~"):
-      return String(UnicodeScalar(byte))
-    default: return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-    }
-  }.joined()
-}

@@ -6,16 +6,10 @@ import Synchronization
 extension Sandbox {
   static let sessionCookie = "sandbox_session"
 
-  private struct Pushed: Encodable {
-    let requestUri: String
-    var expiresIn = Int(PushedRequests.lifetime)
-  }
-
   /// Handles the authorization endpoint (RFC 6749, section 3.1). The user logs in if necessary and must then consent.
-  func authorize(_ call: Call) -> Response {
-    do throws(AuthorizationRequest.Refusal) {
+  func authorize(_ call: Call) throws -> Response {
+    do {
       let request = try authorizationRequest(call.method == .post ? call.fields : call.query)
-      let now = now
       let login = loggedIn(call)
       if request.prompts.contains(.none) {
         // Fail even if a user is logged in. Consent is always required, because clients on loopback addresses cannot be
@@ -24,66 +18,63 @@ extension Sandbox {
           login == nil
           ? ErrorBody("login_required", "Nobody is logged in.")
           : ErrorBody("consent_required", "The user must give consent.")
-        throw AuthorizationRequest.Refusal.client(error, request.redirectURI, state: request.state)
+        throw AuthorizationRequest.Refusal(error: error, redirectURI: request.redirectURI, state: request.state)
       }
-      return ask(.authorization(request), call, at: now)
-    } catch {
-      switch error {
-      case .person(let description): return Page.message("This link does not work", description).response(.badRequest)
-      case .client(let error, let redirectURI, let state):
-        return sendBack(
-          to: redirectURI, [("error", error.error), ("error_description", error.errorDescription)], state: state, .found
-        )
-      }
+      return ask(.authorization(request), call)
+    } catch let error as ErrorBody {
+      return Page.message("This link does not work", error.errorDescription).response(.badRequest)
+    } catch let refusal as AuthorizationRequest.Refusal {
+      let error = refusal.error
+      return sendBack(
+        to: refusal.redirectURI, [("error", error.error), ("error_description", error.errorDescription)],
+        state: refusal.state, .found)
     }
   }
 
-  private func authorizationRequest(_ fields: [String: String]) throws(AuthorizationRequest.Refusal)
-    -> AuthorizationRequest
-  {
-    let now = now
+  private func authorizationRequest(_ fields: [String: String]) throws -> AuthorizationRequest {
     if let uri = fields["request_uri"] {
       guard let request = state.withLock({ $0.pushed.take(uri, clientID: fields["client_id"], at: now) }) else {
-        throw .person("The request_uri is unknown, has already been used, or has expired.")
+        throw ErrorBody("invalid_request", "The request_uri is unknown, has already been used, or has expired.")
       }
       return request
     }
     let request = try knownRequest(fields)
-    guard !settings.demandsPushedRequests else {
+    guard !settings.requirePushedRequests else {
       let error = ErrorBody("invalid_request", "The request must be pushed first.")
-      throw .client(error, request.redirectURI, state: request.state)
+      throw AuthorizationRequest.Refusal(error: error, redirectURI: request.redirectURI, state: request.state)
     }
     return request
   }
 
   /// Parses a request. Throws if the client has not registered the redirect URI.
-  private func knownRequest(_ fields: [String: String]) throws(AuthorizationRequest.Refusal) -> AuthorizationRequest {
+  private func knownRequest(_ fields: [String: String]) throws -> AuthorizationRequest {
     let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
     guard mayReturn(to: request.redirectURI.text, request.clientID) else {
-      throw .person("The client has not registered this redirect_uri.")
+      throw ErrorBody("invalid_request", "The client has not registered this redirect_uri.")
     }
     return request
   }
 
   /// Handles a pushed authorization request (RFC 9126, section 2).
-  func pushRequest(_ call: Call) throws(ErrorBody) -> Response {
+  func pushRequest(_ call: Call) throws -> Response {
     let client = try authenticatedClient(call)
     var fields = call.fields
     guard fields["request_uri"] == nil else { throw ErrorBody("invalid_request", "A request_uri cannot be pushed.") }
     fields["client_id"] = client
-    let now = now
-    do throws(AuthorizationRequest.Refusal) {
+    do {
       let request = try knownRequest(fields)
-      return .json(Pushed(requestUri: state.withLock { $0.pushed.add(request, at: now) }), status: .created)
-    } catch {
-      throw error.error
+      let uri = state.withLock { $0.pushed.add(request, at: now) }
+      return .json(
+        ["request_uri": .text(uri), "expires_in": .number(Int(PushedRequests.lifetime))] as [String: Value],
+        status: .created)
+    } catch let refusal as AuthorizationRequest.Refusal {
+      throw refusal.error
     }
   }
 
   func logIn(_ call: Call) -> Response {
-    let (fields, now) = (call.fields, now)
-    let ticket = fields["ticket"]
-    guard let ticket, state.withLock({ $0.interactions.question(of: ticket, at: now) }) != nil else {
+    let fields = call.fields
+    guard let ticket = fields["ticket"], state.withLock({ $0.interactions.question(of: ticket, at: now) }) != nil else {
       return Self.tooLate
     }
     let name = fields["username"] ?? ""
@@ -99,7 +90,7 @@ extension Sandbox {
 
   /// Shows the consent page and handles its form.
   func consent(_ call: Call) -> Response {
-    let (fields, now) = (call.method == .post ? call.fields : call.query, now)
+    let fields = call.method == .post ? call.fields : call.query
     guard let ticket = fields["ticket"], let open = state.withLock({ $0.interactions.question(of: ticket, at: now) })
     else { return Self.tooLate }
     guard let login = loggedIn(call), open.accepts(login) else { return loginPage(ticket, open.question) }
@@ -148,7 +139,7 @@ extension Sandbox {
   }
 
   /// Shows the login page if the user has to log in. Otherwise shows the consent page.
-  func ask(_ question: Interactions.Question, _ call: Call, at now: Date) -> Response {
+  func ask(_ question: Interactions.Question, _ call: Call) -> Response {
     let login = loggedIn(call)
     let (ticket, open) = state.withLock { state in
       let ticket = state.interactions.begin(question, at: now)

@@ -5,15 +5,15 @@ import Synchronization
 
 extension Sandbox {
   /// Starts a device sign-in (RFC 8628, section 3.1).
-  func startDevice(_ call: Call) throws(ErrorBody) -> Response {
+  func startDevice(_ call: Call) throws -> Response {
     guard let client = try authenticatedClient(call) else {
       throw ErrorBody("invalid_client", "The client_id is missing.")
     }
-    let (scope, page, now) = (call.fields["scope"] ?? "", issuer.url + Endpoint.device.rawValue, now)
+    let (scope, page) = (call.fields["scope"] ?? "", issuer.url + Endpoint.device.rawValue)
     let started = state.withLock { state in
       let started = state.devices.start(
-        clientID: client, scope: scope, page: page, lifetime: settings.deviceCodeLifetime,
-        interval: settings.deviceInterval, at: now)
+        clientID: client, scope: scope, page: page, lifetime: settings.deviceCodeLifetime.value,
+        interval: settings.deviceInterval.value, at: now)
       state.provider.issued.append(started.deviceCode)
       return started
     }
@@ -24,16 +24,15 @@ extension Sandbox {
   /// form.
   func device(_ call: Call) -> Response {
     guard call.method == .post else { return Page.device(userCode: call.query["user_code"] ?? "").response() }
-    let (userCode, now) = (call.fields["user_code"] ?? "", now)
+    let userCode = call.fields["user_code"] ?? ""
     guard let waiting = state.withLock({ $0.devices.waiting(for: userCode, at: now) }) else {
       return Page.device(userCode: userCode, problem: "This code is unknown or has expired.").response(.badRequest)
     }
-    return ask(.device(waiting), call, at: now)
+    return ask(.device(waiting), call)
   }
 
   /// Records the user's decision for the device's next poll.
   func decide(_ waiting: DeviceCodes.Waiting, _ login: Login?) -> Response {
-    let now = now
     guard state.withLock({ $0.devices.decide(waiting.userCode, login, at: now) }) else {
       return Page.device(userCode: "", problem: "This code has expired.").response(.badRequest)
     }

@@ -1,6 +1,6 @@
-/// The part of `--help` that describes the endpoints.
-enum ControlPage {
-  static let text = """
+extension HearthSandbox {
+  /// The part of `--help` that describes the endpoints.
+  static let endpoints = """
     PROVIDER
       GET /.well-known/openid-configuration, GET /jwks, GET /userinfo
       GET /.well-known/webfinger   returns the issuer for any "resource"
