@@ -73,7 +73,7 @@ struct AccountAddVerb: ParsableCommand {
       ? SecretFile(for: account, beside: file.path)
       : hasAsked ? SecretFile.asked(for: account, beside: file.path) : registered
     var table = try keys.table(account, secretFile: secret?.path)
-    let trial = try noCheck ? Trial() : tryProvider(of: account, &table, file)
+    let trial: Trial = try noCheck ? (nil, nil) : tryProvider(of: account, &table, file)
     let kept = try secret.writing { write in try file.add(table, of: account) { _ in try write() } }
     try report(account, file, kept, secret, setting.isServed, trial)
   }
@@ -124,12 +124,9 @@ struct AccountAddVerb: ParsableCommand {
     return account
   }
 
-  /// The result of contacting the provider before the configuration is changed.
-  private struct Trial {
-    var endpoints: DaemonProgram.Endpoints?
-    /// The reason why the provider could not be reached, if the user still wants to add the account.
-    var trouble: String?
-  }
+  /// The result of contacting the provider before the configuration is changed: its endpoints, or the reason why it
+  /// could not be reached if the user still wants to add the account.
+  private typealias Trial = (endpoints: DaemonProgram.Endpoints?, trouble: String?)
 
   /// Contacts the provider. Adjusts the final slash of the issuer if the provider spells it differently. Throws if the
   /// account cannot work. If the provider does not answer, asks on a terminal whether to add the account anyway, and
@@ -138,7 +135,7 @@ struct AccountAddVerb: ParsableCommand {
     do {
       let endpoints = try file.trying(account, in: table) { try file.program.discover(account, in: $0) }
       if let issuer = endpoints.otherIssuer { table.replace("issuer", with: issuer) }
-      return Trial(endpoints: endpoints)
+      return (endpoints, nil)
     } catch let refusal as DaemonProgram.Refusal {
       guard refusal.mayPass else { throw CommandFailure(.failed, "\(refusal.sentence) Nothing was written.") }
       let sentence = "Cannot check the provider: \(refusal.sentence)"
@@ -150,7 +147,7 @@ struct AccountAddVerb: ParsableCommand {
       guard try Self.agrees("Add the account anyway? [y/N] ", or: false) else {
         throw CommandFailure(.later, "Nothing was written.")
       }
-      return Trial(trouble: sentence)
+      return (nil, sentence)
     }
   }
 
@@ -185,7 +182,9 @@ struct AccountAddVerb: ParsableCommand {
     else {
       return output.line("Next: hearthctl \(next) \(account)")
     }
-    try signIn(to: account)
+    var login = try LoginVerb.parse([account.description])
+    login.daemonOptions = daemonOptions
+    try login.run()
   }
 
   private func reload(_ account: AccountName, _ isServed: Bool?) throws -> (isDone: Bool, sentence: String) {
@@ -197,19 +196,13 @@ struct AccountAddVerb: ParsableCommand {
       )
     }
     guard isServed else { return (false, "The running daemon uses another configuration, so it was not reloaded.") }
-    do throws(ControlClient.Failure) {
+    do {
       _ = try daemon.call(ReloadConfiguration())
       _ = try daemon.call(GetSession(account))
       return (true, "The daemon has loaded the account.")
     } catch {
       return (false, "The running daemon could not load the account: \(error.description)")
     }
-  }
-
-  private func signIn(to account: AccountName) throws {
-    var login = try LoginVerb.parse([account.description])
-    login.daemonOptions = daemonOptions
-    try login.run()
   }
 
   /// Asks a yes-or-no question on the terminal. `usual` is the answer for an empty line.

@@ -21,12 +21,12 @@ struct AccountEditVerb: ParsableCommand {
     let setting = try AccountSetting(options, daemonOptions)
     let file = setting.file
     let before = try ConfigurationEdit(file.path).bytes ?? []
-    let draft = try Draft(of: file.path, holding: before)
+    let draft = try draft(of: file.path, holding: before)
     while true {
-      let failure = Editor.failure(on: draft.path)
-      let after = try Input.file(draft.path)
-      let rest = after == before ? "" : " Your draft is in \(draft.path)."
-      if after == before { draft.remove() }
+      let failure = failureOfEditor(on: draft)
+      let after = try Input.file(draft)
+      let rest = after == before ? "" : " Your draft is in \(draft)."
+      if after == before { unlink(draft) }
       if let failure {
         throw CommandFailure(failure.status, "\(failure.message ?? "") Nothing was changed.\(rest)")
       }
@@ -37,55 +37,47 @@ struct AccountEditVerb: ParsableCommand {
       }
       do {
         let kept = try file.replace(before, with: after)
-        draft.remove()
-        return try setting.report("Changed \(file.path)", ["changed": true], kept, daemonOptions)
-      } catch let failure as ValidationError where Input.isTerminal {
+        unlink(draft)
+        return try setting.report("Changed \(file.path)", ["changed": true], kept)
+      } catch let failure as ValidationError {
+        guard Input.isTerminal else { throw CommandFailure(.failed, failure.message + rest) }
         Output.error(failure.message)
         guard try AccountAddVerb.agrees("Edit the file again? [Y/n] ", or: true) else {
           throw CommandFailure(.failed, "The configuration was not changed.\(rest)")
         }
-      } catch let failure as ValidationError {
-        throw CommandFailure(.failed, failure.message + rest)
       } catch let failure as CommandFailure {
         throw CommandFailure(failure.status, (failure.message ?? "") + rest)
       }
     }
   }
-}
 
-/// A private copy of the configuration beside the original. Its name ends with `.toml` for the editor.
-private struct Draft {
-  let path: String
-
-  init(of configuration: String, holding bytes: [UInt8]) throws(CommandFailure) {
+  /// Creates a private copy of the configuration beside the original. Its name ends with `.toml` for the editor.
+  private func draft(of configuration: String, holding bytes: [UInt8]) throws -> String {
     var template = Array((configuration + ".XXXXXX.toml").utf8CString)
     let descriptor = mkstemps(&template, Int32(".toml".utf8.count))
     guard descriptor >= 0 else {
       throw CommandFailure(.failed, "Cannot create a file beside \(configuration): \(reason()).")
     }
     defer { close(descriptor) }
-    path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     guard WholeFile.write(bytes, to: descriptor) else {
       throw CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
     }
+    return path
   }
 
-  func remove() { unlink(path) }
-}
-
-private enum Editor {
   /// The command that starts the editor. It may contain options, so a shell runs it, as in other programs.
-  private static var line: String? {
+  private var editor: String? {
     if let named = variable("VISUAL") ?? variable("EDITOR") { return named }
     return ["editor", "nano", "vi"].first { Subprogram.find($0, in: Subprogram.searchPath) != nil }
   }
 
   /// Runs the editor. Returns `nil` on success and otherwise the failure.
-  static func failure(on path: String) -> CommandFailure? {
-    guard let line else {
+  private func failureOfEditor(on path: String) -> CommandFailure? {
+    guard let editor else {
       return CommandFailure(.failed, "No editor was found. Install one, or set $EDITOR.")
     }
-    let call: [String] = ["/bin/sh", "-c", "\(line) \"$1\"", "sh", path]
+    let call: [String] = ["/bin/sh", "-c", "\(editor) \"$1\"", "sh", path]
     var words = call.map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var process = pid_t()
@@ -101,6 +93,6 @@ private enum Editor {
     let signal = status & 0x7F
     if status == 0 { return nil }
     let end = signal == 0 ? "exited with status \(status >> 8 & 0xFF)" : "was killed by signal \(signal)"
-    return CommandFailure(signal == SIGINT ? .interrupted : .failed, "The editor (\(line)) \(end).")
+    return CommandFailure(signal == SIGINT ? .interrupted : .failed, "The editor (\(editor)) \(end).")
   }
 }

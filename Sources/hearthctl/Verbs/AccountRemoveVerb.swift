@@ -39,7 +39,7 @@ struct AccountRemoveVerb: ParsableCommand {
     }
     let signedOut = try keepCredential ? nil : signOut(of: account, setting)
     let kept = try setting.file.remove(account, isTrial: false)
-    let isReloaded = try setting.reload(daemonOptions)
+    let isReloaded = try setting.reload().isDone
     report(account, before, signedOut, kept, isReloaded, setting.file.path)
   }
 
@@ -76,7 +76,7 @@ struct AccountRemoveVerb: ParsableCommand {
   }
 
   private func look(at account: AccountName, _ setting: AccountSetting) throws -> Before {
-    guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else {
+    guard var daemon = try setting.daemon() else {
       guard keepCredential else {
         throw CommandFailure(
           .noDaemon,
@@ -86,7 +86,7 @@ struct AccountRemoveVerb: ParsableCommand {
       return Before()
     }
     var before = Before()
-    do throws(ControlClient.Failure) {
+    do {
       before.session = try daemon.call(GetSession(account)).value
       let stats = try daemon.outboxStats(of: account)
       before.waiting = stats.map { $0.pending + $0.inFlight + $0.waiting + $0.held } ?? 0
@@ -99,8 +99,8 @@ struct AccountRemoveVerb: ParsableCommand {
 
   /// Signs out. Returns `nil` if no daemon uses the file or if the daemon does not know the account.
   private func signOut(of account: AccountName, _ setting: AccountSetting) throws -> SignedOut? {
-    guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return nil }
-    do throws(ControlClient.Failure) {
+    guard var daemon = try setting.daemon() else { return nil }
+    do {
       return try daemon.call(SignOut(account, revoke: true, outbox: .keep), within: .seconds(60)).value
     } catch {
       guard case .refused(let rejection) = error, rejection.kind == .unknownAccount else { throw error }

@@ -35,7 +35,8 @@ struct AccountSetVerb: ParsableCommand {
       guard add else { return try TOMLTable.text(of: value, for: key) }
       return try TOMLTable.text(of: old ?? setting.usual(key, of: account), adding: values, for: key)
     }
-    try setting.report("Changed \(key) of \(account) in \(setting.file.path)", account.json, kept, daemonOptions)
+    try setting.report(
+      "Changed \(key) of \(account) in \(setting.file.path)", ["account": .string(account.description)], kept)
   }
 
   func validate() throws {
@@ -90,9 +91,8 @@ struct AccountUnsetVerb: ParsableCommand {
       return nil
     }
     try setting.report(
-      "Removed \(keys.joined(separator: ", ")) from \(account) in \(setting.file.path)", account.json, kept,
-      daemonOptions
-    )
+      "Removed \(keys.joined(separator: ", ")) from \(account) in \(setting.file.path)",
+      ["account": .string(account.description)], kept)
   }
 }
 
@@ -103,28 +103,4 @@ extension AccountSetting {
     let isOpenID = try file.accounts().contains { $0.name == account.description && $0.type == "oidc" }
     return isOpenID ? "[\"openid\"]" : "[]"
   }
-
-  /// Reloads the daemon's configuration after a change and prints the result. `json` contains additional members for
-  /// JSON output. `kept` is the path of the backup.
-  func report(_ what: String, _ json: JSONObject, _ kept: String?, _ daemonOptions: DaemonOptions) throws {
-    let isReloaded = try reload(daemonOptions)
-    var json = json
-    json["configuration"] = .string(file.path)
-    json["kept"] = JSON(kept)
-    json["reloaded"] = .bool(isReloaded)
-    daemonOptions.output.show(.object(json)) {
-      let before = kept.map { "; the previous file is saved as \($0)." } ?? "."
-      let next =
-        isReloaded
-        ? "The daemon has loaded the change."
-        : isServed == nil
-          ? "No daemon is running. The change takes effect when the daemon starts."
-          : "The running daemon uses another configuration, so it was not reloaded."
-      return "\(what)\(before)\n\(next)"
-    }
-  }
-}
-
-extension AccountName {
-  fileprivate var json: JSONObject { ["account": .string(description)] }
 }

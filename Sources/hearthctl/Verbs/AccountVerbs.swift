@@ -24,6 +24,7 @@ struct AccountSetting {
   let file: AccountFile
   /// Whether the running daemon uses this file or has no configuration, or `nil` if no daemon is running.
   let isServed: Bool?
+  private let options: DaemonOptions
 
   init(_ options: AccountOptions, _ daemonOptions: DaemonOptions) throws {
     var program = try DaemonProgram.find()
@@ -37,13 +38,43 @@ struct AccountSetting {
     let path = try ConfigurationPlace.path(option: options.config, daemon: used, else: .ofThisProcess)
     isServed = isRunning ? used == nil || used == path : nil
     file = AccountFile(path: path, program: program)
+    self.options = daemonOptions
   }
 
-  /// Reloads the daemon if it uses the file. Returns whether the daemon was reloaded.
-  func reload(_ daemonOptions: DaemonOptions) throws -> Bool {
-    guard isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return false }
+  /// Connects to the daemon if it uses the file.
+  func daemon() throws -> ControlClient? {
+    guard isServed == true else { return nil }
+    return try options.connectIfRunning()
+  }
+
+  /// Returns the daemon's sessions by account, or none if the daemon does not use the file.
+  func sessions() throws -> [String: SessionStatus] {
+    guard var daemon = try daemon() else { return [:] }
+    let sessions = try daemon.call(ListSessions()).value.sessions
+    return Dictionary(sessions.map { ($0.account.description, $0) }) { first, _ in first }
+  }
+
+  /// Reloads the daemon if it uses the file. Returns whether it was reloaded and a sentence about the result.
+  func reload() throws -> (isDone: Bool, sentence: String) {
+    guard let isServed, var daemon = try options.connectIfRunning() else {
+      return (false, "No daemon is running. The change takes effect when the daemon starts.")
+    }
+    guard isServed else { return (false, "The running daemon uses another configuration, so it was not reloaded.") }
     _ = try daemon.call(ReloadConfiguration())
-    return true
+    return (true, "The daemon has loaded the change.")
+  }
+
+  /// Reloads the daemon's configuration after a change and prints the result. `json` contains additional members for
+  /// JSON output. `kept` is the path of the backup.
+  func report(_ what: String, _ json: JSONObject, _ kept: String?) throws {
+    let reload = try reload()
+    var json = json
+    json["configuration"] = .string(file.path)
+    json["kept"] = JSON(kept)
+    json["reloaded"] = .bool(reload.isDone)
+    options.output.show(.object(json)) {
+      what + (kept.map { "; the previous file is saved as \($0)." } ?? ".") + "\n\(reload.sentence)"
+    }
   }
 }
 
@@ -64,8 +95,8 @@ struct AccountListVerb: ParsableCommand {
   func run() throws {
     let setting = try AccountSetting(options, daemonOptions)
     let accounts = try setting.file.accounts()
-    let states = try states(setting)
-    let rows = accounts.map { ($0, states[$0.name]) }
+    let sessions = try setting.sessions()
+    let rows = accounts.map { ($0, sessions[$0.name]) }
     let json: JSON = [
       "configuration": ConfigurationPlace.exists(setting.file.path) ? .string(setting.file.path) : nil,
       "accounts": .array(
@@ -92,12 +123,6 @@ struct AccountListVerb: ParsableCommand {
       }
       return table.text(within: room)
     }
-  }
-
-  private func states(_ setting: AccountSetting) throws -> [String: SessionStatus] {
-    guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
-    let sessions = try daemon.call(ListSessions()).value.sessions
-    return Dictionary(sessions.map { ($0.account.description, $0) }) { first, _ in first }
   }
 }
 

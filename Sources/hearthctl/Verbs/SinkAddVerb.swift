@@ -76,7 +76,7 @@ struct SinkAddVerb: ParsableCommand {
     table.set("login", login)
     if inPlace { table.set("in_place", true) }
     let (sink, kept) = try setting.file.addSink(table, of: account)
-    let reload = try SinkVerb.reload(setting, daemonOptions)
+    let reload = try setting.reload()
     let isThere = SinkVerb.holdsToken(sink)
     let missing = try reload.isDone && !isThere ? reason(account) : nil
     daemonOptions.output.show([
@@ -97,7 +97,7 @@ struct SinkAddVerb: ParsableCommand {
   private func check(_ place: String, _ file: AccountFile) throws {
     let isNetrc = format == SinkSettings.Format.netrc.rawValue
     let mayBeThere = isNetrc || inPlace && !SinkVerb.holdsToken(place, format: format, of: account)
-    guard mayBeThere || !SinkVerb.isThere(place) else {
+    guard mayBeThere || !ConfigurationPlace.exists(place) else {
       if let sink = try file.sinks().first(where: { $0.path == place }) {
         throw CommandFailure(.failed, "\(place) is already a token file of \(sink.account). Nothing was written.")
       }
@@ -105,7 +105,7 @@ struct SinkAddVerb: ParsableCommand {
         .failed, "The file \(place) already exists. Remove it first, or choose another path. Nothing was written.")
     }
     let folder = place.lastIndex(of: "/").map { $0 == place.startIndex ? "/" : String(place[..<$0]) } ?? "."
-    guard SinkVerb.isThere(folder) else {
+    guard ConfigurationPlace.exists(folder) else {
       throw CommandFailure(
         .failed,
         "The folder \(folder) does not exist. Create it with \"mkdir -p -m 700 \(folder)\". Nothing was written.")

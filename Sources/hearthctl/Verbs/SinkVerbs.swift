@@ -22,11 +22,6 @@ struct SinkVerb: ParsableCommand {
     return EnvironmentPaths.absolute(path)
   }
 
-  static func isThere(_ path: String) -> Bool {
-    var status = stat()
-    return lstat(path, &status) == 0
-  }
-
   /// Returns whether the file contains a token of the account: whether it is not empty or, for a netrc file, whether it
   /// contains the account's mark.
   static func holdsToken(_ path: String, format: String?, of account: String) -> Bool {
@@ -39,18 +34,6 @@ struct SinkVerb: ParsableCommand {
 
   static func holdsToken(_ sink: DaemonProgram.Sink) -> Bool {
     holdsToken(sink.path, format: sink.format, of: sink.account)
-  }
-
-  /// Reloads the daemon if it uses this configuration. Returns whether it was reloaded and a sentence about the result.
-  static func reload(
-    _ setting: AccountSetting, _ options: DaemonOptions
-  ) throws -> (isDone: Bool, sentence: String) {
-    guard let isServed = setting.isServed, var daemon = try options.connectIfRunning() else {
-      return (false, "No daemon is running. The change takes effect when the daemon starts.")
-    }
-    guard isServed else { return (false, "The running daemon uses another configuration, so it was not reloaded.") }
-    _ = try daemon.call(ReloadConfiguration())
-    return (true, "The daemon has loaded the change.")
   }
 }
 
@@ -71,7 +54,7 @@ struct SinkListVerb: ParsableCommand {
   func run() throws {
     let setting = try AccountSetting(options, daemonOptions)
     let sinks = try setting.file.sinks()
-    let states = try states(setting)
+    let states = try setting.sessions().mapValues(\.state)
     let trouble = try trouble(Set(sinks.map(\.account)).intersection(states.keys))
     let json: JSON = [
       "configuration": ConfigurationPlace.exists(setting.file.path) ? .string(setting.file.path) : nil,
@@ -114,7 +97,7 @@ struct SinkListVerb: ParsableCommand {
     guard !accounts.isEmpty, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
     var trouble: [String: String] = [:]
     for account in accounts.sorted().compactMap(AccountName.init) {
-      do throws(ControlClient.Failure) {
+      do {
         for check in try daemon.call(DiagnoseSession(account, [.sink])).value.checks where check.verdict == .problem {
           if let path = check.path { trouble[path] = check.message }
         }
@@ -123,12 +106,6 @@ struct SinkListVerb: ParsableCommand {
       }
     }
     return trouble
-  }
-
-  private func states(_ setting: AccountSetting) throws -> [String: SessionState] {
-    guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
-    let sessions = try daemon.call(ListSessions()).value.sessions
-    return Dictionary(sessions.map { ($0.account.description, $0.state) }) { first, _ in first }
   }
 }
 
@@ -155,7 +132,7 @@ struct SinkRemoveVerb: ParsableCommand {
     let setting = try AccountSetting(options, daemonOptions)
     let place = SinkVerb.place(path)
     let (format, kept) = try setting.file.removeSink(at: place, of: account)
-    let reload = try SinkVerb.reload(setting, daemonOptions)
+    let reload = try setting.reload()
     let holdsToken = SinkVerb.holdsToken(place, format: format, of: account.description)
     daemonOptions.output.show([
       "account": .string(account.description), "path": .string(place), "configuration": .string(setting.file.path),
@@ -164,8 +141,10 @@ struct SinkRemoveVerb: ParsableCommand {
       let file =
         if holdsToken {
           "\(place) still contains the token\(reload.isDone ? "" : "; the daemon removes it when it loads the change")."
+        } else if ConfigurationPlace.exists(place) {
+          "\(place) no longer contains a token of \(account)."
         } else {
-          SinkVerb.isThere(place) ? "\(place) no longer contains a token of \(account)." : "\(place) was removed."
+          "\(place) was removed."
         }
       return "Removed the token file of \(account) from \(setting.file.path)"
         + (kept.map { "; the previous file is saved as \($0)." } ?? ".") + "\n\(reload.sentence)\n\(file)"
