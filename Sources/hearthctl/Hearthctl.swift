@@ -10,9 +10,11 @@ struct Hearthctl: ParsableCommand {
       later), 6 no daemon on the socket, 64 usage error, 130 cancelled with Ctrl-C.
       """,
     version: "hearthctl \(HearthVersion.text)",
-    subcommands: SessionVerbs.all + [
+    subcommands: [
+      StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, RetryVerb.self,
+      LockVerb.self, UnlockVerb.self, ProtectVerb.self,
       AccountVerb.self, SinkVerb.self, OutboxVerb.self, RequestVerb.self, ExecVerb.self, WhichVerb.self,
       CredentialVerb.self, HelperVerb.self,
-    ]
-      + DaemonVerbs.all)
+      TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, DocsVerb.self, ReloadVerb.self, RPCVerb.self,
+    ])
 }

@@ -11,19 +11,7 @@ import Testing
   }
 
   private static func parsed(_ line: [String]) throws -> AnyHashable? {
-    switch try Verbs.parse(line) {
-    case let verb as TokenVerb: AnyHashable(verb.call)
-    case let verb as StatusVerb: AnyHashable(verb.call)
-    case let verb as OutboxAddVerb: AnyHashable(verb.call)
-    case let verb as CredentialGitVerb: AnyHashable(verb.call)
-    case let verb as CredentialDockerVerb: AnyHashable(verb.call)
-    case let verb as CredentialKubectlVerb: AnyHashable(verb.call)
-    case let verb as CredentialGoogleVerb: AnyHashable(verb.call)
-    case let verb as CredentialGoauthVerb: AnyHashable(verb.call)
-    case let verb as CredentialBazelVerb: AnyHashable(verb.call)
-    case let verb as CredentialTerraformVerb: AnyHashable(verb.call)
-    default: nil
-    }
+    (try Verbs.parse(line) as? any CallVerb).map { AnyHashable($0.call) }
   }
 
   @Test(

@@ -53,11 +53,10 @@ struct BegunAction {
     self.name = name
     let call = try daemon.begin(method)
     result = { daemon in
-      do throws(ControlClient.Failure) {
+      do {
         return try daemon.response(to: call, within: .milliseconds(5)).map { done($0.value) }
-      } catch {
-        if case .refused(let refusal) = error { return refusal.message }
-        throw error
+      } catch ControlClient.Failure.refused(let refusal) {
+        return refusal.message
       }
     }
   }

@@ -1,5 +1,17 @@
 import ArgumentParser
 
+/// A verb that `PlainLine` can also parse.
+protocol CallVerb: ParsableCommand {
+  associatedtype Call: PlainCall
+  var call: Call { get }
+}
+
+extension CallVerb {
+  func validate() throws { try call.validate() }
+
+  func run() throws { try call.run() }
+}
+
 /// Credential helpers for other programs. They print a token only for the account's `api_origins`.
 struct CredentialVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -10,7 +22,7 @@ struct CredentialVerb: ParsableCommand {
     ])
 }
 
-struct CredentialGitVerb: ParsableCommand {
+struct CredentialGitVerb: CallVerb {
   static let configuration = CommandConfiguration(
     commandName: "git", abstract: "Act as a credential helper for git.",
     discussion: """
@@ -35,14 +47,12 @@ struct CredentialGitVerb: ParsableCommand {
   @Argument(help: "Action: get, store or erase.", completion: .list(["get", "store", "erase"]))
   var operation: String
 
-  func run() throws { try call.run() }
-
   var call: CredentialGitCall {
     CredentialGitCall(source: source.choice, username: username, bearer: bearer, operation: operation)
   }
 }
 
-struct CredentialDockerVerb: ParsableCommand {
+struct CredentialDockerVerb: CallVerb {
   static let configuration = CommandConfiguration(
     commandName: "docker", abstract: "Act as a credential helper for docker, podman and similar tools.",
     discussion: """
@@ -61,14 +71,12 @@ struct CredentialDockerVerb: ParsableCommand {
     help: "Action: get, list, store or erase.", completion: .list(["get", "list", "store", "erase"]))
   var operation: String
 
-  func run() throws { try call.run() }
-
   var call: CredentialDockerCall {
     CredentialDockerCall(source: source.choice, username: username, operation: operation)
   }
 }
 
-struct CredentialKubectlVerb: ParsableCommand {
+struct CredentialKubectlVerb: CallVerb {
   static let configuration = CommandConfiguration(
     commandName: "kubectl", abstract: "Act as a credential plugin for kubectl.",
     discussion: """
@@ -87,12 +95,10 @@ struct CredentialKubectlVerb: ParsableCommand {
     help: ArgumentHelp("URL of the cluster, for clients that do not pass it.", valueName: "url"))
   var url: String?
 
-  func run() throws { try call.run() }
-
   var call: CredentialKubectlCall { CredentialKubectlCall(source: source.choice, url: url) }
 }
 
-struct CredentialGoogleVerb: ParsableCommand {
+struct CredentialGoogleVerb: CallVerb {
   static let configuration = CommandConfiguration(
     commandName: "google",
     abstract: "Act as an executable credential source for Google's workload or workforce identity federation.",
@@ -112,12 +118,10 @@ struct CredentialGoogleVerb: ParsableCommand {
     help: ArgumentHelp("token_url of the configuration, if it is not the default.", valueName: "url"))
   var url = CredentialGoogleCall.url
 
-  func run() throws { try call.run() }
-
   var call: CredentialGoogleCall { CredentialGoogleCall(source: source.choice, url: url) }
 }
 
-struct CredentialGoauthVerb: ParsableCommand {
+struct CredentialGoauthVerb: CallVerb {
   static let configuration = CommandConfiguration(
     commandName: "goauth", abstract: "Act as a GOAUTH command for go.",
     discussion: """
@@ -138,12 +142,10 @@ struct CredentialGoauthVerb: ParsableCommand {
   @Argument(help: "URL of the rejected request, added by go.")
   var url: String?
 
-  func run() throws { try call.run() }
-
   var call: CredentialGoauthCall { CredentialGoauthCall(source: source.choice, server: server, url: url) }
 }
 
-struct CredentialBazelVerb: ParsableCommand {
+struct CredentialBazelVerb: CallVerb {
   static let configuration = CommandConfiguration(
     commandName: "bazel", abstract: "Act as a credential helper for Bazel and programs that use its protocol.",
     discussion: """
@@ -158,12 +160,10 @@ struct CredentialBazelVerb: ParsableCommand {
   @Argument(help: "Action: get.", completion: .list(["get"]))
   var operation: String
 
-  func run() throws { try call.run() }
-
   var call: CredentialBazelCall { CredentialBazelCall(source: source.choice, operation: operation) }
 }
 
-struct CredentialTerraformVerb: ParsableCommand {
+struct CredentialTerraformVerb: CallVerb {
   static let configuration = CommandConfiguration(
     commandName: "terraform", abstract: "Act as a credentials helper for terraform and tofu.",
     discussion: """
@@ -180,8 +180,6 @@ struct CredentialTerraformVerb: ParsableCommand {
 
   @Argument(help: "Host name of the server, with its port if it has one.")
   var host: String
-
-  func run() throws { try call.run() }
 
   var call: CredentialTerraformCall {
     CredentialTerraformCall(source: source.choice, operation: operation, host: host)

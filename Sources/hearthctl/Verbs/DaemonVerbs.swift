@@ -3,14 +3,6 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs for the daemon as a whole. Longer verbs have their own files.
-enum DaemonVerbs {
-  static let all: [any ParsableCommand.Type] = [
-    TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, DocsVerb.self, ReloadVerb.self,
-    RPCVerb.self,
-  ]
-}
-
 struct EventsVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "events", abstract: "Print events, one per line, until interrupted.",

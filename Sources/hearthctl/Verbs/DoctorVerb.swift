@@ -31,7 +31,7 @@ struct DoctorVerb: ParsableCommand {
     let limits = try daemonOptions.limits(or: ControlClient.shortTimeout)
     if daemonOptions.socket == nil, variable("HEARTH_SOCKET") == nil { findings += UnitChecks.findings() }
     var report = Bundle()
-    do throws(ControlClient.Failure) {
+    do {
       var daemon = try ControlClient(path: path, timeout: limits.call, connecting: limits.connecting)
       let info = try daemon.call(GetInfo()).value
       findings += files(info)
@@ -107,9 +107,7 @@ struct DoctorVerb: ParsableCommand {
     }
     return findings
   }
-}
 
-extension DoctorVerb {
   /// The default timeout for all network checks of an account.
   private static let diagnosisTimeout: Duration = .seconds(120)
 
@@ -118,11 +116,10 @@ extension DoctorVerb {
   private func diagnose(
     _ account: AccountName, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> [Finding] {
-    do throws(ControlClient.Failure) {
+    do {
       let limit = daemonOptions.timeLimit ?? Self.diagnosisTimeout
       return try daemon.call(DiagnoseSession(account), within: limit).value.checks.map { Finding($0, of: account) }
-    } catch {
-      guard case .refused = error else { throw error }
+    } catch .refused {
       return []
     }
   }

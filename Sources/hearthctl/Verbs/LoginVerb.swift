@@ -26,15 +26,6 @@ struct LoginVerb: ParsableCommand {
       case .refreshTokenStdin: "Sign in with a refresh token from standard input."
       }
     }
-
-    fileprivate var flow: SignInFlow? {
-      switch self {
-      case .browser: .browser
-      case .device: .device
-      case .password: .password
-      case .refreshTokenStdin: nil
-      }
-    }
   }
 
   @OptionGroup var daemonOptions: DaemonOptions
@@ -128,10 +119,11 @@ struct LoginVerb: ParsableCommand {
   private func begin(
     _ account: AccountName, _ daemon: inout ControlClient
   ) throws -> (SignInFlow, Reply<BegunSignIn>) {
-    let flows = choice.map { [$0.flow].compactMap(\.self) } ?? (noBrowser ? [.browser] : Self.usualFlows)
+    let chosen = choice.flatMap { SignInFlow(rawValue: $0.rawValue) } ?? (noBrowser ? .browser : nil)
+    let flows = chosen.map { [$0] } ?? Self.usualFlows
     var missing: [String] = []
     for flow in flows {
-      do throws(ControlClient.Failure) {
+      do {
         return (flow, try daemon.call(BeginSignIn(account, flow: flow, replace: replace)))
       } catch {
         guard case .refused(let rejection) = error else { throw error }

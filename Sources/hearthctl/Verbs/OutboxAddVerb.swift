@@ -1,7 +1,7 @@
 import ArgumentParser
 import HearthCore
 
-struct OutboxAddVerb: ParsableCommand {
+struct OutboxAddVerb: CallVerb {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Queue a request, and print the item's ID once it is on disk.",
     discussion: """
@@ -40,10 +40,6 @@ struct OutboxAddVerb: ParsableCommand {
       "Expected content. With json, an HTML response does not count as delivery.", valueName: "content"),
     completion: .list(ExpectedContent.allCases.map(\.rawValue)))
   var expect: String?
-
-  func validate() throws { try call.validate() }
-
-  func run() throws { try call.run() }
 
   var call: OutboxAddCall {
     OutboxAddCall(

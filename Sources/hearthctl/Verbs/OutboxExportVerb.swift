@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import HearthClient
 import HearthControl
 import HearthCore
@@ -46,9 +47,7 @@ struct OutboxExportVerb: ParsableCommand {
       return tell(counts)
     }
     Interruption.watch()
-    let counts = try FileInMaking.write(output) { file in
-      try export(query, from: &daemon) { try file.append($0) }
-    }
+    let counts = try replacing(output) { write in try export(query, from: &daemon, write) }
     let report: JSON = ["exported": JSON(counts.exported), "damaged": JSON(counts.damaged)]
     daemonOptions.output.show(report) { "\(counts.exported.items) exported to \(output)." }
     tell(counts)
@@ -81,6 +80,27 @@ struct OutboxExportVerb: ParsableCommand {
     guard query.state == nil, query.lane == nil else { return nil }
     let stats = try daemon.call(GetOutboxStats(query.account)).value
     return stats.pending + stats.inFlight + stats.waiting + stats.held + stats.dead
+  }
+
+  /// Replaces a file with the output of `body` once it is complete and on disk. Only its owner can read the new file. If
+  /// `body` throws, the old file is left unchanged.
+  private func replacing(_ path: String, _ body: (([UInt8]) throws -> Void) throws -> Counts) throws -> Counts {
+    func require(_ isDone: Bool) throws {
+      guard isDone else { throw CommandFailure(.failed, "\(path) cannot be written: \(reason()).") }
+    }
+    // mkstemp(3) chooses an unused name and sets the mode to 0600.
+    var name = Array("\(path).XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    try require(descriptor >= 0)
+    defer { close(descriptor) }
+    do {
+      let counts = try body { bytes in try require(WholeFile.write(bytes, to: descriptor)) }
+      try require(fsync(descriptor) == 0 && rename(name, path) == 0)
+      return counts
+    } catch {
+      unlink(name)
+      throw error
+    }
   }
 
   private func tell(_ counts: Counts) {

@@ -58,9 +58,7 @@ struct OutboxImportVerb: ParsableCommand {
       throw CommandFailure(.failed, "\(counts.refused == 1 ? "1 line was" : "\(counts.refused) lines were") rejected.")
     }
   }
-}
 
-extension OutboxImportVerb {
   private func requireUninterrupted(_ counts: ImportCounts) throws(CommandFailure) {
     guard Interruption.hasCome else { return }
     throw CommandFailure(.interrupted, "Interrupted. \(counts.text(isDryRun: dryRun).replacing("\n", with: " "))")

@@ -3,15 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs for a session. Longer verbs have their own files.
-enum SessionVerbs {
-  static let all: [any ParsableCommand.Type] = [
-    StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, RetryVerb.self, LockVerb.self,
-    UnlockVerb.self, ProtectVerb.self,
-  ]
-}
-
-struct TokenVerb: ParsableCommand {
+struct TokenVerb: CallVerb {
   static let configuration = CommandConfiguration(
     commandName: "token", abstract: "Print a valid token, refreshed if necessary, and nothing else.",
     discussion: """
@@ -45,10 +37,6 @@ struct TokenVerb: ParsableCommand {
     defaultAsFlag: 300, parsing: .next,
     help: ArgumentHelp("Maximum time to wait for a token, in seconds.", valueName: "seconds"))
   var wait: Int? = nil
-
-  func validate() throws { try call.validate() }
-
-  func run() throws { try call.run() }
 
   var call: TokenCall {
     TokenCall(

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct StatusVerb: ParsableCommand {
+struct StatusVerb: CallVerb {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show the status of each session. Exits with the status of the worst one.",
     discussion: """
@@ -22,12 +22,8 @@ struct StatusVerb: ParsableCommand {
   var log = false
 
   @Flag(
-    help: """
-      Also exit with 1 if the daemon has a warning, or if the outbox has dead or held items or cannot be used.
-      """)
+    help: "Also exit with 1 if the daemon has a warning, or if the outbox has dead or held items or cannot be used.")
   var strict = false
-
-  func run() throws { try call.run() }
 
   var call: StatusCall {
     StatusCall(account: choice.account, watch: watch, log: log, strict: strict, daemon: daemonOptions.choice)

@@ -45,7 +45,12 @@ struct TopVerb: ParsableCommand {
         model.observe(try look(&daemon), at: .now)
         lookAt = ContinuousClock.now + Self.period
       }
-      draw(model, screen)
+      let size = screen.size
+      screen.draw(
+        TopPicture(
+          model: model, now: .now, columns: size.columns, rows: size.rows, paint: .standard,
+          hasBlocks: Screen.isUTF8(variable)
+        ).text)
       for step in try events.burst(from: &daemon, within: .milliseconds(100)) {
         if case .notification(let notification) = step { model.note(notification, at: .now) }
         lookAt = .now
@@ -74,13 +79,5 @@ struct TopVerb: ParsableCommand {
   private func look(_ daemon: inout ControlClient) throws -> [(SessionStatus, OutboxStats)] {
     let sessions = try daemon.call(ListSessions()).value.sessions
     return zip(sessions, try daemon.outboxStats(of: sessions.map(\.account))).map { ($0, $1 ?? OutboxStats()) }
-  }
-
-  private func draw(_ model: TopModel, _ screen: borrowing LiveScreen) {
-    let size = screen.size
-    let picture = TopPicture(
-      model: model, now: .now, columns: size.columns, rows: size.rows, paint: .standard,
-      hasBlocks: Screen.isUTF8(variable))
-    screen.draw(picture.text)
   }
 }

@@ -39,7 +39,7 @@ struct UnlockVerb: ParsableCommand {
 
   /// Unlocks an account. Asks for the passphrase if the account needs one and there is a terminal.
   private func unlockAsking(_ account: AccountName, _ daemon: inout ControlClient) throws -> Reply<Sessions> {
-    do throws(ControlClient.Failure) {
+    do {
       return try daemon.call(UnlockSessions(account))
     } catch {
       guard case .refused(let rejection) = error, rejection.kind == .passphraseNeeded, Input.isTerminal else {
