@@ -9,7 +9,7 @@ import Testing
       Fingerprint("9f86d081")!, reported: .init(health: .fresh, remaining: .seconds(left)))
     (token.lifetime, token.expiresAt) = (.seconds(3600), Samples.start + .seconds(3600))
     token.refreshAt = refreshAfter.map { Samples.start + .seconds($0) }
-    return LifeBar(token, at: Samples.start, width: 8, hasBlocks: hasBlocks)?.text
+    return token.bar(at: Samples.start, width: 8, hasBlocks: hasBlocks)
   }
 
   @Test("is full for a new token, drains by eighths of a character, and is empty at the end")
@@ -35,7 +35,7 @@ import Testing
   @Test("is not there for a token that names no expiry")
   func endless() {
     let token = SessionStatus.TokenLife(Fingerprint("9f86d081")!, reported: .init(health: .fresh, remaining: nil))
-    #expect(LifeBar(token, at: Samples.start, width: 8, hasBlocks: true) == nil)
+    #expect(token.bar(at: Samples.start, width: 8, hasBlocks: true) == nil)
   }
 
   @Test("a progress bar is as full as what is done, and empty where there is nothing to do")

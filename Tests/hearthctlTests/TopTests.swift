@@ -32,9 +32,9 @@ import Testing
 
   @Test("a sparkline is blank, lowest, or higher the larger the figure is; one that is not 0 is never the lowest")
   func sparkline() {
-    #expect(Sparkline(values: [nil, 0, 1, 50, 100], hasBlocks: true).text == " ▁▂▄█")
-    #expect(Sparkline(values: [nil, 0, 0], hasBlocks: true).text == " ▁▁")
-    #expect(Sparkline(values: [nil, 0, 1, 2], hasBlocks: false).text == " _-#")
+    #expect(LastHour.sparkline([nil, 0, 1, 50, 100], hasBlocks: true) == " ▁▂▄█")
+    #expect(LastHour.sparkline([nil, 0, 0], hasBlocks: true) == " ▁▁")
+    #expect(LastHour.sparkline([nil, 0, 1, 2], hasBlocks: false) == " _-#")
   }
 
   @Test("refreshes and failures are counted as they happen, deliveries as their number grows")

@@ -41,9 +41,7 @@ struct StatusBlock {
     }
     if let token = session.token {
       let width = max(min(Self.widestBar, columns - Self.indent), 1)
-      if let hasBlocks, let life = LifeBar(token, at: now, width: width, hasBlocks: hasBlocks) {
-        rows.append(("life", life.text))
-      }
+      if let hasBlocks, let bar = token.bar(at: now, width: width, hasBlocks: hasBlocks) { rows.append(("life", bar)) }
       rows.append(("token", describe(token)))
     }
     if let renewed = describeRefresh() { rows.append(renewed) }

@@ -34,4 +34,18 @@ struct LastHour {
       return minutes.compactMap { values[last - Int64(Self.minutes - 1 - $0)] }.max()
     }
   }
+
+  /// Returns a row of small bars that represent numbers. The largest number has the tallest bar, and `nil` is left
+  /// blank. `hasBlocks` is whether to use Unicode block characters instead of ASCII.
+  static func sparkline(_ values: [Int?], hasBlocks: Bool) -> String {
+    let columns: [Character] =
+      hasBlocks ? ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] : ["_", ".", ":", "-", "=", "+", "*", "#"]
+    let largest = values.lazy.compactMap(\.self).max() ?? 0
+    return String(
+      values.map { value in
+        guard let value else { return " " }
+        guard value > 0 else { return columns[0] }
+        return columns[max(value * (columns.count - 1) / largest, 1)]
+      })
+  }
 }

@@ -102,7 +102,7 @@ struct TopPicture {
     if let token = session.token {
       left = token.remaining(at: now).map { $0 > .zero ? "\($0.span) left" : "expired" } ?? "does not expire"
       if left.count > widths.left { left = left.replacing(" left", with: "") }
-      if width > 0 { bar = LifeBar(token, at: now, width: width, hasBlocks: hasBlocks)?.text ?? "" }
+      if width > 0 { bar = token.bar(at: now, width: width, hasBlocks: hasBlocks) ?? "" }
     }
     return start + bar.padded(to: max(width, 0) + 1) + cutting(left, to: widths.left)
   }
@@ -125,7 +125,7 @@ struct TopPicture {
     let parts = figures.map { name, hour, figure in
       let number = "\(figure)"
       let room = isNarrow ? 0 : max(min(share - name.count - number.count - 4, 60), 0)
-      let spark = Sparkline(values: hour.parts(max(room, 1), at: now), hasBlocks: hasBlocks).text
+      let spark = LastHour.sparkline(hour.parts(max(room, 1), at: now), hasBlocks: hasBlocks)
       return isNarrow ? "\(name) \(number)  " : "\(name) \(room > 0 ? spark : "") \(number)".padded(to: share)
     }
     return "  " + paint(.faint, cutting(parts.joined().trimmingBlanksAtEnd(), to: columns - 2))

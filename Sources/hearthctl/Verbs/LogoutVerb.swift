@@ -55,14 +55,14 @@ struct LogoutVerb: ParsableCommand {
 
   private func show(_ page: SignedOut.EndSession, _ account: AccountName) {
     switch page {
-    case .url(let url) where !noBrowser && Browser.open(url) != nil:
-      if daemonOptions.json { break }
-      Output.note(
-        "Opening your browser to end the session of \(account) at the provider. If it does not open, go to:\n\n  "
-          + "\(url)\n")
     case .url(let url):
+      let isOpening = !noBrowser && Browser.open(url) != nil
       if daemonOptions.json { break }
-      Output.note("Open this address in a browser to end the session of \(account) at the provider:\n\n  \(url)\n")
+      let what =
+        isOpening
+        ? "Opening your browser to end the session of \(account) at the provider. If it does not open, go to:"
+        : "Open this address in a browser to end the session of \(account) at the provider:"
+      Output.note("\(what)\n\n  \(url)\n")
     case .missing(let sentence): Output.note(sentence)
     }
   }

@@ -86,7 +86,7 @@ struct QRVersion: Equatable {
     for byte in bytes { append(Int(byte), 8) }
     append(0, min(4, dataCount * 8 - bits.count))
     append(0, (8 - bits.count % 8) % 8)
-    for pad in [0xEC, 0x11].repeated(dataCount - bits.count / 8) { append(pad, 8) }
+    for pad in 0..<dataCount - bits.count / 8 { append(pad % 2 == 0 ? 0xEC : 0x11, 8) }
     let data = stride(from: 0, to: bits.count, by: 8).map { start in
       bits[start..<start + 8].reduce(UInt8(0)) { $0 << 1 | ($1 ? 1 : 0) }
     }
@@ -97,8 +97,7 @@ struct QRVersion: Equatable {
       let start = parts.reduce(0) { $0 + $1.count }
       parts.append(Array(data[start..<start + short + (index < blocks - longer ? 0 : 1)]))
     }
-    let solomon = ReedSolomon(correction)
-    return Self.interleaved(parts) + Self.interleaved(parts.map(solomon.remainder))
+    return Self.interleaved(parts) + Self.interleaved(parts.map(remainder))
   }
 
   private static func interleaved(_ parts: [[UInt8]]) -> [UInt8] {
@@ -107,40 +106,19 @@ struct QRVersion: Equatable {
     }
   }
 
-  /// The centres of the alignment patterns (annex E).
-  var alignments: [Int] {
-    switch number {
-    case 1: []
-    case 2...6: [6, size - 7]
-    default: [6, (size - 1) / 2, size - 7]
-    }
-  }
-}
-
-extension [Int] {
-  fileprivate func repeated(_ count: Int) -> [Int] { (0..<count).map { self[$0 % self.count] } }
-}
-
-/// Computes error correction codewords as the remainder of a division in GF(2⁸) (7.5.2 and annex A).
-struct ReedSolomon {
-  /// The coefficients of the generator polynomial, except the leading coefficient.
-  private let divisor: [UInt8]
-
-  init(_ degree: Int) {
-    var divisor = [UInt8](repeating: 0, count: degree - 1) + [1]
+  /// Returns the error correction codewords: the remainder of a division in GF(2⁸) (7.5.2 and annex A).
+  private func remainder(_ data: [UInt8]) -> [UInt8] {
+    // The coefficients of the generator polynomial, except the leading coefficient.
+    var divisor = [UInt8](repeating: 0, count: correction - 1) + [1]
     var root: UInt8 = 1
-    for _ in 0..<degree {
+    for _ in 0..<correction {
       for index in divisor.indices {
         divisor[index] = Self.product(divisor[index], root)
-        if index + 1 < degree { divisor[index] ^= divisor[index + 1] }
+        if index + 1 < correction { divisor[index] ^= divisor[index + 1] }
       }
       root = Self.product(root, 2)
     }
-    self.divisor = divisor
-  }
-
-  func remainder(_ data: [UInt8]) -> [UInt8] {
-    var remainder = [UInt8](repeating: 0, count: divisor.count)
+    var remainder = [UInt8](repeating: 0, count: correction)
     for byte in data {
       let factor = byte ^ remainder.removeFirst()
       remainder.append(0)
@@ -157,5 +135,14 @@ struct ReedSolomon {
       if right >> bit & 1 == 1 { product ^= Int(left) }
     }
     return UInt8(product)
+  }
+
+  /// The centres of the alignment patterns (annex E).
+  var alignments: [Int] {
+    switch number {
+    case 1: []
+    case 2...6: [6, size - 7]
+    default: [6, (size - 1) / 2, size - 7]
+    }
   }
 }
