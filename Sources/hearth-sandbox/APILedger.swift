@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import HTTPTypes
 
 /// Records the effects of API requests, in order. A request whose Idempotency-Key was used before has no effect.
 struct APILedger: Codable, Sendable {
@@ -21,17 +22,16 @@ struct APILedger: Codable, Sendable {
 
   /// Records a request and returns its effect. For a repeated request, returns the original effect. Returns `nil` if
   /// the key was used for a different request.
-  mutating func record(
-    method: String, path: String, subject: String, key: String?, body: Data
-  ) -> (effect: Effect, isReplay: Bool)? {
-    let digest = hexadecimal(SHA256.hash(data: body))
+  mutating func record(_ call: Call, subject: String) -> (effect: Effect, isReplay: Bool)? {
+    let key = call.headers[.idempotencyKey]
     let effect = Effect(
-      order: effects.count + 1, method: method, path: path, subject: subject, key: key,
-      body: body.count <= 256 ? String(validating: body, as: UTF8.self) : nil, bytes: body.count, sha256: digest)
+      order: effects.count + 1, method: call.method.rawValue, path: call.path, subject: subject, key: key,
+      body: call.body.count <= 256 ? String(validating: call.body, as: UTF8.self) : nil, bytes: call.body.count,
+      sha256: hexadecimal(SHA256.hash(data: call.body)))
     if let key {
       let scoped = subject + "\n" + key
       if let first = firstOfKey[scoped] {
-        let isSame = (first.method, first.path, first.sha256) == (method, path, digest)
+        let isSame = (first.method, first.path, first.sha256) == (effect.method, effect.path, effect.sha256)
         return isSame ? (first, true) : nil
       }
       firstOfKey[scoped] = effect

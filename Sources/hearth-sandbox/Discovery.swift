@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The provider's discovery document (OpenID Connect Discovery 1.0, section 3; RFC 8414; RFC 8628, section 4; RFC 9126,
 /// section 5; RFC 9207, section 3; OpenID Connect RP-Initiated Logout 1.0, section 2.1).
 struct Discovery: Codable, Hashable, Sendable {
@@ -40,5 +42,35 @@ struct Discovery: Codable, Hashable, Sendable {
     registrationEndpoint = address(.register)
     jwksUri = address(.keys)
     requirePushedAuthorizationRequests = demandsPushedRequests
+  }
+}
+
+enum Endpoint: String, CaseIterable, Sendable {
+  case discovery = "/.well-known/openid-configuration"
+  case webFinger = "/.well-known/webfinger"
+  case keys = "/jwks"
+  case authorize = "/authorize"
+  case login = "/login"
+  case consent = "/consent"
+  case pushedRequest = "/par"
+  case deviceAuthorization = "/device_authorization"
+  case device = "/device"
+  case register = "/register"
+  case token = "/token"
+  case jsonLogin = "/auth/login"
+  case jsonRefresh = "/auth/refresh"
+  case revoke = "/revoke"
+  case introspect = "/introspect"
+  case userInfo = "/userinfo"
+  case endSession = "/end_session"
+
+  var methods: Set<HTTPRequest.Method> {
+    switch self {
+    case .discovery, .webFinger, .keys, .userInfo: [.get]
+    case .authorize, .consent, .device, .endSession: [.get, .post]
+    case .login, .pushedRequest, .deviceAuthorization, .register, .token, .jsonLogin, .jsonRefresh, .revoke,
+      .introspect:
+      [.post]
+    }
   }
 }

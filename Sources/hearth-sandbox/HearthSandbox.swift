@@ -89,9 +89,7 @@ struct HearthSandbox: AsyncParsableCommand {
     try await application.runService()
     if let state { try sandbox.save(to: state) }
   }
-}
 
-extension HearthSandbox {
   private func guide(_ url: String) -> String {
     let client = clientID ?? "hearth"
     let secret = clientSecret == nil ? "" : " --client-secret-file FILE"

@@ -31,14 +31,9 @@ extension Sandbox {
 
   private func write(_ call: Call, subject: String) -> Response {
     let recorded = state.withLock { state in
-      let recorded = state.ledger.record(
-        method: call.method.rawValue, path: call.path, subject: subject, key: call.headers[.idempotencyKey],
-        body: call.body)
-      switch recorded?.isReplay {
-      case true: state.statistics.replays += 1
-      case false: break
-      case nil: state.statistics.keyConflicts += 1
-      }
+      let recorded = state.ledger.record(call, subject: subject)
+      if recorded == nil { state.statistics.keyConflicts += 1 }
+      if recorded?.isReplay == true { state.statistics.replays += 1 }
       return recorded
     }
     guard let (effect, isReplay) = recorded else {

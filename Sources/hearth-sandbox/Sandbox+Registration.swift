@@ -52,11 +52,4 @@ extension Sandbox {
     state.withLock { $0.clients.byID[id] = client }
     return .json(metadata, status: .created)
   }
-
-  /// Returns whether the client may use this redirect URI. A registered client may use only its registered URIs, with
-  /// any port. Other clients may use any URI.
-  func mayReturn(to address: String, _ client: String) -> Bool {
-    guard let known = state.withLock({ $0.clients.byID[client] }) else { return true }
-    return known.redirects.contains(RegisteredClients.withoutPort(address))
-  }
 }

@@ -1,3 +1,5 @@
+import ArgumentParser
+import HearthControl
 import HearthCore
 
 /// A table of rows. Each column is as wide as its widest cell.
@@ -72,6 +74,24 @@ struct Table {
     let parts = cells.count == 1 && indent == 0 ? [last] : last.wrapped(to: room - start.count, cutting: true)
     return parts.enumerated().map { number, part in
       (number == 0 ? start + part : String(repeating: " ", count: start.count) + part).trimmingBlanksAtEnd()
+    }
+  }
+}
+
+struct ListOptions: ParsableArguments {
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case wide, json
+  }
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("Output format: wide (all columns) or json (same as --json).", valueName: "format"))
+  var format: Format?
+
+  /// Prints `json` or the result of `text`. `room` is the maximum number of characters per line, or `nil` for no limit.
+  func show(_ json: JSON, _ output: Output, _ text: (_ room: Int?) throws -> String) rethrows {
+    try Output(isJSON: output.isJSON || format == .json).showVerbatim(json) {
+      try text(format == .wide ? nil : Output.columns)
     }
   }
 }

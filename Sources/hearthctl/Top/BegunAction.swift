@@ -19,13 +19,11 @@ struct BegunAction {
     case .again: self = try Self(again: account, &daemon)
     case .retry:
       self = try Self("Requeuing \(account)'s dead items", RetryItems(.all(account, in: .dead)), &daemon) {
-        "\($0.count) \($0.count == 1 ? "item" : "items") queued again."
+        "\($0.count.items) queued again."
       }
     // Resume only a pause that the user started, because all other pauses end automatically.
     case .pause where chosen.outbox.pausedReason == OutboxStats.pausedByUser:
-      self = try Self("Resuming \(account)", ResumeOutbox(account), &daemon) { _ in
-        "Resumed \(account)'s outbox."
-      }
+      self = try Self("Resuming \(account)", ResumeOutbox(account), &daemon) { _ in "Resumed \(account)'s outbox." }
     case .pause:
       self = try Self("Pausing \(account)", PauseOutbox(account), &daemon) { _ in "Paused \(account)'s outbox." }
     }

@@ -61,7 +61,7 @@ struct AccountRemoveVerb: ParsableCommand {
 
     /// Returns what to tell the user before asking for confirmation, or `nil` if no confirmation is needed.
     func question(_ account: AccountName, _ path: String, keepCredential: Bool) -> String? {
-      let items = waiting > 0 ? "has \(waiting) \(waiting == 1 ? "item" : "items") in its outbox" : nil
+      let items = waiting > 0 ? "has \(waiting.items) in its outbox" : nil
       let parts = [isSignedIn ? "is signed in" : nil, items].compactMap(\.self)
       var sentences = parts.isEmpty ? [] : ["\(account) \(parts.joined(separator: " and "))."]
       if isSignedIn, !keepCredential { sentences.append("You will be signed out.") }

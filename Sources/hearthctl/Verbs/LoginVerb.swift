@@ -116,9 +116,7 @@ struct LoginVerb: ParsableCommand {
   }
 
   /// Starts the first flow that the account and its provider support.
-  private func begin(
-    _ account: AccountName, _ daemon: inout ControlClient
-  ) throws -> (SignInFlow, Reply<BegunSignIn>) {
+  private func begin(_ account: AccountName, _ daemon: inout ControlClient) throws -> (SignInFlow, Reply<BegunSignIn>) {
     let chosen = choice.flatMap { SignInFlow(rawValue: $0.rawValue) } ?? (noBrowser ? .browser : nil)
     let flows = chosen.map { [$0] } ?? Self.usualFlows
     var missing: [String] = []
@@ -143,9 +141,7 @@ struct LoginVerb: ParsableCommand {
     (Browser.isThere ? [.browser, .device] : [.device, .browser]) + [.clientCredentials, .password]
   }
 
-  private func askPassword(
-    _ account: AccountName, _ daemon: inout ControlClient
-  ) throws -> Reply<BegunSignIn> {
+  private func askPassword(_ account: AccountName, _ daemon: inout ControlClient) throws -> Reply<BegunSignIn> {
     guard let name = try username ?? (Input.isTerminal ? Input.ask("User name: ") : nil) else {
       throw ValidationError("Pass the user name with --username, and the password on standard input.")
     }

@@ -59,7 +59,7 @@ struct OutboxImportVerb: ParsableCommand {
     }
   }
 
-  private func requireUninterrupted(_ counts: ImportCounts) throws(CommandFailure) {
+  private func requireUninterrupted(_ counts: ImportCounts) throws {
     guard Interruption.hasCome else { return }
     throw CommandFailure(.interrupted, "Interrupted. \(counts.text(isDryRun: dryRun).replacing("\n", with: " "))")
   }

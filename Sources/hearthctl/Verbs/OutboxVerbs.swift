@@ -66,8 +66,7 @@ struct OutboxChoice: ParsableArguments {
     let choice: ItemChoice =
       if let id { .item(id) } else { .all(try AccountName(asked: dead ?? held ?? ""), in: dead == nil ? .held : .dead) }
     let reply = try daemon.call(method(choice))
-    let count = reply.value.count
-    options.output.show(reply.json) { "\(count) \(count == 1 ? "item" : "items") \(done)." }
+    options.output.show(reply.json) { "\(reply.value.count.items) \(done)." }
   }
 }
 

@@ -92,7 +92,7 @@ struct ProtectVerb: ParsableCommand {
 
   /// Returns false if the credential is already protected in this way. Throws if the user tries to replace one
   /// passphrase or one key file with another, because the daemon can use only one of each kind at a time.
-  private func needsChange(_ before: DaemonProgram.Account, _ configuration: String) throws(CommandFailure) -> Bool {
+  private func needsChange(_ before: DaemonProgram.Account, _ configuration: String) throws -> Bool {
     guard before.protection == way.rawValue else { return true }
     switch way {
     case .none: return false
@@ -139,7 +139,7 @@ struct ProtectVerb: ParsableCommand {
 
   /// Creates a key file with a 256-bit key. Does not change an existing file. If the existing file is invalid, hearthd
   /// reports that later.
-  private func makeKeyFile(_ path: String) throws(CommandFailure) {
+  private func makeKeyFile(_ path: String) throws {
     var generator = SystemRandomNumberGenerator()
     let digits = (0..<4).map { _ in
       let number = String(generator.next(), radix: 16)

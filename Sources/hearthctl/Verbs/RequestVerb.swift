@@ -73,12 +73,9 @@ struct RequestVerb: ParsableCommand {
     let draft = RequestDraft(
       account: try DefaultAccount.name(content.account, for: content.url, &daemon), method: content.method,
       url: content.url, headers: headers, timeout: limit)
-    let head: AnswerHead
-    if staleIfError || daemonOptions.json {
-      head = try sendWhole(draft, body, to: file, over: &daemon)
-    } else {
-      head = try stream(draft, body, to: file, over: &daemon)
-    }
+    let isWhole = staleIfError || daemonOptions.json
+    let head =
+      isWhole ? try sendWhole(draft, body, to: file, over: &daemon) : try stream(draft, body, to: file, over: &daemon)
     if let status = ExitStatus(httpStatus: head.status) {
       throw CommandFailure(status, "The API answered \(head.status).")
     }
