@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// Nothing is synced to disk, because Hearth rewrites the token after a power loss.
 package final class LinuxSinkFiles: SinkFiles {
-  private let calls: BlockingCallQueue
+  private let calls: BlockingCallQueue<SinkFailure>
   /// The mark of the last file written, or the marks of all files that an earlier run may have written. Empty if the
   /// file was removed or its mark is unknown.
   private let written: Mutex<[SinkMark]>
@@ -22,57 +22,57 @@ package final class LinuxSinkFiles: SinkFiles {
   }
 
   package func place(of path: String) async throws(SinkFailure) -> SinkPlace {
-    try await calls.step { () throws(SinkFailure) in
-      try SinkFolder.place(of: path)
-    }
+    try await calls.run { try SinkFolder.place(of: path) }
   }
 
   package func requireFree(for sink: SinkSettings) async throws(SinkFailure) {
-    try await calls.step { () throws(SinkFailure) in
-      try SinkFolder.open(of: sink.path) { folder, name throws(SinkFailure) in
-        guard try SinkFolder.status(of: name, in: folder).map({ sink.mayFill($0) }) ?? true else { throw .occupied }
+    try await calls.run {
+      try SinkFolder.open(of: sink.path) { folder, name in
+        guard try SinkFolder.status(of: name, in: folder).map({ sink.mayFill($0) }) ?? true else {
+          throw SinkFailure.occupied
+        }
       }
     }
   }
 
   package func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark {
-    try await calls.step { () throws(SinkFailure) in
-      let owner = try sink.owner.map { name throws(SinkFailure) in try Owner.user(name) }
-      if let group = sink.group { _ = try Owner.group(group) }
+    try await calls.run {
+      let owner = try sink.owner.map(userID)
+      if let group = sink.group { _ = try groupID(group) }
       try SinkFolder.requireTrust(of: sink.path)
-      return try SinkFolder.open(of: sink.path) { [self] folder, name throws(SinkFailure) in
+      return try SinkFolder.open(of: sink.path) { [self] folder, name in
         if let status = try SinkFolder.status(of: name, in: folder) {
-          guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+          guard status.st_mode & S_IFMT == S_IFREG else { throw SinkFailure.notRegular }
           guard
             sink.mayFill(status) || [geteuid(), owner].contains(status.st_uid) && isWritten(name, in: folder)
-          else { throw .occupied }
+          else { throw SinkFailure.occupied }
           if sink.isInPlace { return try claim(name, in: folder) }
         }
         let new = sink.isInPlace ? name : draft(of: name)
         if !sink.isInPlace { _ = unlinkat(folder, new, 0) }
-        let descriptor = openat(folder, new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        try SinkFolder.check(descriptor)
+        let descriptor = try SinkFolder.check(
+          openat(folder, new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
         close(descriptor)
         if sink.isInPlace { return try claim(name, in: folder) }
-        guard let mark = sinkMark(of: new, in: folder) else { throw .folderMissing }
+        guard let mark = sinkMark(of: new, in: folder) else { throw SinkFailure.folderMissing }
         return mark
       }
     }
   }
 
   package func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure) {
-    try await calls.step { () throws(SinkFailure) in
-      let owner = try sink.owner.map { name throws(SinkFailure) in try Owner.user(name) }
-      let group = try sink.group.map { name throws(SinkFailure) in try Owner.group(name) }
-      try SinkFolder.open(of: sink.path) { [self] folder, name throws(SinkFailure) in
+    try await calls.run {
+      let owner = try sink.owner.map(userID)
+      let group = try sink.group.map(groupID)
+      try SinkFolder.open(of: sink.path) { [self] folder, name in
         if sink.isInPlace {
-          try rewrite(name, in: folder) { descriptor throws(SinkFailure) in
+          try rewrite(name, in: folder) { descriptor in
             try fill(descriptor, owner: owner, group: group, sink: sink, bytes)
           }
           return
         }
         let draft = draft(of: name)
-        do throws(SinkFailure) {
+        do {
           let mark = sinkMark(of: draft, in: folder)
           try fill(draft, in: folder, owner: owner, group: group, sink: sink, bytes)
           try SinkFolder.check(renameat(folder, draft, folder, name))
@@ -86,9 +86,9 @@ package final class LinuxSinkFiles: SinkFiles {
   }
 
   package func remove(_ path: String, keepingFile: Bool) async throws(SinkFailure) {
-    try await calls.step { [self] () throws(SinkFailure) in
-      do throws(SinkFailure) {
-        try SinkFolder.open(of: path) { folder, name throws(SinkFailure) in
+    try await calls.run { [self] in
+      do {
+        try SinkFolder.open(of: path) { folder, name in
           for (name, isDraft) in [(draft(of: name), true), (name, false)] {
             guard let status = try SinkFolder.status(of: name, in: folder), status.st_mode & S_IFMT == S_IFREG,
               isDraft || isWritten(name, in: folder), geteuid() == 0 || status.st_uid == geteuid()
@@ -100,7 +100,7 @@ package final class LinuxSinkFiles: SinkFiles {
             guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw SinkFailure(errno: errno) }
           }
         }
-      } catch .folderMissing {
+      } catch SinkFailure.folderMissing {
         // If the folder is gone, so is the file.
       }
       if !keepingFile { written.withLock { $0 = [] } }
@@ -108,8 +108,8 @@ package final class LinuxSinkFiles: SinkFiles {
   }
 
   /// Records the file as the one to rewrite in place, and returns its mark.
-  private func claim(_ name: String, in folder: Int32) throws(SinkFailure) -> SinkMark {
-    guard let mark = sinkMark(of: name, in: folder) else { throw .folderMissing }
+  private func claim(_ name: String, in folder: Int32) throws -> SinkMark {
+    guard let mark = sinkMark(of: name, in: folder) else { throw SinkFailure.folderMissing }
     written.withLock { $0 = [mark] }
     return mark
   }
@@ -118,20 +118,19 @@ package final class LinuxSinkFiles: SinkFiles {
   /// readers that lock the file never see partial content. Without `content`, ignores the lock, so that no reader can
   /// block the token's removal.
   private func rewrite(
-    _ name: String, in folder: Int32, content: ((Int32) throws(SinkFailure) -> Void)? = nil
-  ) throws(SinkFailure) {
-    let descriptor = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
-    try SinkFolder.check(descriptor)
+    _ name: String, in folder: Int32, content: ((Int32) throws -> Void)? = nil
+  ) throws {
+    let descriptor = try SinkFolder.check(openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
     // Closing the descriptor also releases the lock.
     defer { close(descriptor) }
     guard let mark = sinkMark(of: "", in: descriptor), written.withLock({ $0.isEmpty || $0.contains(mark) }) else {
-      throw .occupied
+      throw SinkFailure.occupied
     }
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, content != nil {
-      throw .failed("another program has locked it")
+      throw SinkFailure.failed("another program has locked it")
     }
     try SinkFolder.check(ftruncate(descriptor, 0))
-    do throws(SinkFailure) {
+    do {
       try content?(descriptor)
     } catch {
       ftruncate(descriptor, 0)
@@ -153,23 +152,19 @@ private func draft(of name: String) -> String { ".\(name).hearth-new" }
 /// it.
 private func fill(
   _ draft: String, in folder: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
-) throws(SinkFailure) {
-  let descriptor = openat(folder, draft, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
-  try SinkFolder.check(descriptor)
-  do throws(SinkFailure) {
-    try fill(descriptor, owner: owner, group: group, sink: sink, bytes)
-  } catch {
-    close(descriptor)
-    throw error
-  }
+) throws {
+  let descriptor = try SinkFolder.check(openat(folder, draft, O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
+  let result = Result { try fill(descriptor, owner: owner, group: group, sink: sink, bytes) }
   // Network file systems may report a failed write only on close. The descriptor is closed even after EINTR, so EINTR
   // is not a failure.
-  guard close(descriptor) == 0 || errno == EINTR else { throw SinkFailure(errno: errno) }
+  let code = close(descriptor) == 0 ? 0 : errno
+  try result.get()
+  guard [0, EINTR].contains(code) else { throw SinkFailure(errno: code) }
 }
 
 private func fill(
   _ descriptor: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
-) throws(SinkFailure) {
+) throws {
   if let group { try give(descriptor, to: sink.group, uid_t.max, group) }
   // Sets the mode regardless of the umask, and before the owner, because only the owner can change the mode.
   try SinkFolder.check(fchmod(descriptor, sink.mode))
@@ -179,12 +174,12 @@ private func fill(
 
 /// Changes the owner or group. `uid_t.max` and `gid_t.max` leave the value unchanged (chown(2)). Skips the system call
 /// if both are already correct, because it needs privileges.
-private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group: gid_t) throws(SinkFailure) {
+private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group: gid_t) throws {
   var status = stat()
   try SinkFolder.check(fstat(descriptor, &status))
   if owner == uid_t.max || status.st_uid == owner, group == gid_t.max || status.st_gid == group { return }
   guard fchown(descriptor, owner, group) == 0 else {
-    throw [EPERM, EINVAL].contains(errno) ? .ownerDenied(name ?? "") : SinkFailure(errno: errno)
+    throw [EPERM, EINVAL].contains(errno) ? SinkFailure.ownerDenied(name ?? "") : SinkFailure(errno: errno)
   }
 }
 
@@ -204,23 +199,25 @@ private func sinkMark(of name: String, in folder: Int32) -> SinkMark? {
   return "\(numbers[1])-\(numbers[2])"
 }
 
-private enum Owner {
-  /// Buffer size in bytes, which is enough for all but extreme entries.
-  private static let room = 64 << 10
+/// Buffer size in bytes, which is enough for all but extreme entries of users and groups.
+private let entrySize = 64 << 10
 
-  static func user(_ name: String) throws(SinkFailure) -> uid_t {
-    if let number = uid_t(name) { return number }
-    var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
-    var buffer = [CChar](repeating: 0, count: room)
-    guard getpwnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil else { throw .unknownOwner(name) }
-    return entry.pw_uid
+private func userID(_ name: String) throws -> uid_t {
+  if let number = uid_t(name) { return number }
+  var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+  var buffer = [CChar](repeating: 0, count: entrySize)
+  guard getpwnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil else {
+    throw SinkFailure.unknownOwner(name)
   }
+  return entry.pw_uid
+}
 
-  static func group(_ name: String) throws(SinkFailure) -> gid_t {
-    if let number = gid_t(name) { return number }
-    var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
-    var buffer = [CChar](repeating: 0, count: room)
-    guard getgrnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil else { throw .unknownOwner(name) }
-    return entry.gr_gid
+private func groupID(_ name: String) throws -> gid_t {
+  if let number = gid_t(name) { return number }
+  var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
+  var buffer = [CChar](repeating: 0, count: entrySize)
+  guard getgrnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil else {
+    throw SinkFailure.unknownOwner(name)
   }
+  return entry.gr_gid
 }

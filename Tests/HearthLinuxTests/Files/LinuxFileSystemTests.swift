@@ -102,7 +102,7 @@ struct LinuxFileSystemTests {
 
   @Test("A step that hangs is answered when its time is up, and so are those behind it; then the queue goes on")
   func hung() async throws {
-    let calls = BlockingCallQueue(limit: .milliseconds(20))
+    let calls = BlockingCallQueue<FileError>(limit: .milliseconds(20))
     let gate = DispatchSemaphore(value: 0)
     await #expect(throws: FileError.unanswered(.milliseconds(20))) { try await calls.run { gate.wait() } }
     await #expect(throws: FileError.unanswered(.milliseconds(20))) {
@@ -117,9 +117,9 @@ struct LinuxFileSystemTests {
   @Test("A mount that hangs holds up no other account")
   func queuesAreApart() async throws {
     let gate = DispatchSemaphore(value: 0)
-    let hanging = BlockingCallQueue(limit: .milliseconds(20))
+    let hanging = BlockingCallQueue<FileError>(limit: .milliseconds(20))
     await #expect(throws: FileError.self) { try await hanging.run { gate.wait() } }
-    #expect(try await BlockingCallQueue(limit: .seconds(60)).run { 7 } == 7)
+    #expect(try await BlockingCallQueue<FileError>(limit: .seconds(60)).run { 7 } == 7)
     gate.signal()
   }
 }
