@@ -18,8 +18,7 @@ final class CallLine: Sendable {
     let number: Int
     let method: String
     let params: JSONObject
-    let limit: Duration
-    let deadline: ContinuousClock.Instant
+    let deadline: Deadline
   }
 
   private struct State {
@@ -55,7 +54,7 @@ final class CallLine: Sendable {
       state.lastNumber += 1
       return state.lastNumber
     }
-    let call = Call(number: number, method: method, params: params, limit: limit, deadline: .now + limit)
+    let call = Call(number: number, method: method, params: params, deadline: Deadline(after: limit))
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { take(call, $0) }
     } onCancel: {
@@ -87,7 +86,7 @@ final class CallLine: Sendable {
   // MARK: - On the thread
 
   private func run(path: String, connecting: Duration) {
-    do throws(ControlClient.Failure) {
+    do {
       var client = try ControlClient(path: path, connecting: connecting, waker: waker)
       try serve(&client)
       end(.disconnected)
@@ -102,16 +101,16 @@ final class CallLine: Sendable {
     while true {
       for call in newCalls() {
         // Do not send an overdue call, because a send that times out would close the connection for all other calls.
-        guard call.deadline > .now else {
-          finish(call.number, .failure(ControlClient.Failure.timedOut(after: call.limit)))
+        guard call.deadline.end > .now else {
+          finish(call.number, .failure(ControlClient.Failure.timedOut(after: call.deadline.limit)))
           continue
         }
         // If sending fails, `end` reports the call as sent, because the daemon may already have received it.
-        let id = try client.begin(call.method, call.params, until: call.deadline)
+        let id = try client.send(call.method, call.params, until: call.deadline)
         begun[id] = call
       }
       if state.withLock({ $0.isClosed }) { return }
-      let response = try client.nextResponse(until: begun.values.map(\.deadline).min())
+      let response = try client.nextResponse(until: begun.values.map(\.deadline).min { $0.end < $1.end })
       if let response {
         // An error with a null id applies to the whole connection, for example when there are too many connections.
         if response.id.isNull, case .failure(let error) = response.outcome { throw .refused(error) }
@@ -120,9 +119,9 @@ final class CallLine: Sendable {
         }
       }
       let now = ContinuousClock.now
-      for (id, call) in begun where call.deadline <= now {
+      for (id, call) in begun where call.deadline.end <= now {
         begun[id] = nil
-        finish(call.number, .failure(ControlClient.Failure.timedOut(after: call.limit)))
+        finish(call.number, .failure(ControlClient.Failure.timedOut(after: call.deadline.limit)))
       }
     }
   }

@@ -79,7 +79,6 @@ package struct ControlClient: ~Copyable {
   private static let sentAtOnce = 128
 
   package let timeout: Duration
-  private let path: String
   private let socket: UnixSocket
   private var framer = LineFramer(limit: Self.lineLimit)
   private var lastID = 0
@@ -95,43 +94,25 @@ package struct ControlClient: ~Copyable {
     path: String, user: UInt32 = getuid(), timeout: Duration = ControlClient.timeout,
     connecting: Duration = ControlClient.connectingTimeout, waker: Waker? = nil
   ) throws(Failure) {
-    socket = try Self.connect(to: path, user: user, within: connecting, waker)
-    self.path = path
+    let socket = try UnixSocket(path: path, within: connecting, waker: waker)
+    try socket.requirePeer(user)
+    self.socket = socket
     self.timeout = timeout
-  }
-
-  private static func connect(
-    to path: String, user: UInt32, within limit: Duration, _ waker: Waker?
-  ) throws(Failure) -> UnixSocket {
-    do throws(UnixSocket.Failure) {
-      let socket = try UnixSocket(path: path, within: limit, waker: waker)
-      try socket.requirePeer(user)
-      return socket
-    } catch {
-      switch error {
-      case .closed, .system(ENOENT), .system(ECONNREFUSED): throw .noDaemon(path: path)
-      case .timedOut: throw .timedOut(after: limit)
-      case .forbidden, .system, .foreign, .interrupted: throw failure(error, path: path, limit)
-      }
-    }
   }
 
   /// Makes a call and returns its result. Waits for at most `limit` (default: the client's `timeout`).
   package mutating func call<Method: ControlMethod>(
     _ call: Method, within limit: Duration? = nil
   ) throws(Failure) -> Reply<Method.Result> {
-    let json = try self.call(Method.name, call.params, within: limit)
-    guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
-    return Reply(value: value, json: json)
+    try Self.reply(to: Method.self, try self.call(Method.name, call.params, within: limit))
   }
 
   /// Calls any method, including those that this version does not know.
   package mutating func call(
     _ method: String, _ params: JSONObject = [:], within limit: Duration? = nil
   ) throws(Failure) -> JSON {
-    let limit = limit ?? timeout
-    let deadline = ContinuousClock.now + limit
-    return try response(to: try send(method, params, until: deadline, limit), until: deadline, limit)
+    let deadline = Deadline(after: limit ?? timeout)
+    return try response(to: [try send(method, params, until: deadline)], until: deadline).result
   }
 
   /// Makes independent calls, sending many before reading the first response. Returns their results in order.
@@ -141,14 +122,13 @@ package struct ControlClient: ~Copyable {
     var results: [Result<Method.Result, RPCError>] = []
     for start in stride(from: 0, to: calls.count, by: Self.sentAtOnce) {
       let calls = calls[start..<min(start + Self.sentAtOnce, calls.count)].map { (Method.name, $0.params) }
-      let deadline = ContinuousClock.now + timeout
-      let ids = try send(calls, until: deadline, timeout)
+      let deadline = Deadline(after: timeout)
+      let ids = try send(calls, until: deadline)
       begun.formUnion(ids.map(\.description))
       for id in ids {
-        do throws(Failure) {
-          let json = try response(to: id, until: deadline, timeout)
-          guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
-          results.append(.success(value))
+        do {
+          let json = try response(to: [id], until: deadline).result
+          results.append(.success(try Self.reply(to: Method.self, json).value))
         } catch {
           guard case .refused(let refusal) = error else { throw error }
           results.append(.failure(refusal))
@@ -160,8 +140,7 @@ package struct ControlClient: ~Copyable {
 
   /// Sends a call without waiting for its response. Call `response(to:within:)` to get the response.
   package mutating func begin<Method: ControlMethod>(_ call: Method) throws(Failure) -> BegunCall<Method> {
-    let call = BegunCall<Method>(
-      id: try send(Method.name, call.params, until: ContinuousClock.now + timeout, timeout))
+    let call = BegunCall<Method>(id: try send(Method.name, call.params, until: Deadline(after: timeout)))
     begun.insert(call.id.description)
     return call
   }
@@ -172,14 +151,12 @@ package struct ControlClient: ~Copyable {
     to call: BegunCall<Method>, within limit: Duration
   ) throws(Failure) -> Reply<Method.Result>? {
     let json: JSON
-    do throws(Failure) {
-      json = try response(to: call.id, until: ContinuousClock.now + limit, limit)
-    } catch {
-      if case .timedOut = error { return nil }
-      throw error
+    do {
+      json = try response(to: [call.id], until: Deadline(after: limit)).result
+    } catch .timedOut {
+      return nil
     }
-    guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
-    return Reply(value: value, json: json)
+    return try Self.reply(to: Method.self, json)
   }
 
   /// Waits until one of two pending calls is answered and returns its result.
@@ -187,72 +164,47 @@ package struct ControlClient: ~Copyable {
     to first: BegunCall<First>, or second: BegunCall<Second>?
   ) throws(Failure) -> EitherResult<First.Result, Second.Result> {
     let ids = [first.id] + (second.map { [$0.id] } ?? [])
-    let (id, json) = try response(to: ids, until: ContinuousClock.now + timeout, timeout)
-    if id == first.id {
-      if let value = First.Result(json: json) { return .first(value) }
-      throw .unknownResult(method: First.name)
-    }
-    if let value = Second.Result(json: json) { return .second(value) }
-    throw .unknownResult(method: Second.name)
-  }
-
-  /// Sends a call and returns its id. `nextResponse` returns the response.
-  mutating func begin(
-    _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant
-  ) throws(Failure) -> JSON {
-    try send(method, params, until: deadline, timeout)
+    let (id, json) = try response(to: ids, until: Deadline(after: timeout))
+    return id == first.id
+      ? .first(try Self.reply(to: First.self, json).value) : .second(try Self.reply(to: Second.self, json).value)
   }
 
   /// Returns the next response to any call, or `nil` if the deadline passes or the waker interrupts the wait.
-  mutating func nextResponse(until deadline: ContinuousClock.Instant?) throws(Failure) -> Response? {
-    do throws(Failure) {
+  mutating func nextResponse(until deadline: Deadline?) throws(Failure) -> Response? {
+    do {
       while true {
-        if let response = Response(json: try message(until: deadline, nil)) { return response }
+        if let response = Response(json: try message(until: deadline)) { return response }
       }
-    } catch {
-      switch error {
-      case .timedOut, .interrupted: return nil
-      case .noDaemon, .unreachable, .forbidden, .foreignServer, .disconnected, .notUnderstood, .unknownResult,
-        .refused:
-        throw error
-      }
+    } catch .timedOut {
+      return nil
+    } catch .interrupted {
+      return nil
     }
   }
 
-  private mutating func send(
-    _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant, _ limit: Duration
-  ) throws(Failure) -> JSON {
-    try send([(method, params)], until: deadline, limit)[0]
+  /// Sends a call and returns its id. `nextResponse` returns the response.
+  mutating func send(_ method: String, _ params: JSONObject, until deadline: Deadline) throws(Failure) -> JSON {
+    try send([(method, params)], until: deadline)[0]
   }
 
   private mutating func send(
-    _ calls: [(method: String, params: JSONObject)], until deadline: ContinuousClock.Instant, _ limit: Duration
+    _ calls: [(method: String, params: JSONObject)], until deadline: Deadline
   ) throws(Failure) -> [JSON] {
     let ids = calls.indices.map { JSON(lastID + 1 + $0) }
     lastID += calls.count
     let lines = zip(ids, calls).flatMap { Request(id: $0, method: $1.method, params: $1.params).line }
-    do throws(UnixSocket.Failure) {
+    do {
       try socket.write(lines, until: deadline, reading: &framer)
-    } catch {
-      switch error {
+    } catch .disconnected {
       // Continue, because the daemon may have sent an error before it closed the connection, and that error can still
       // be read.
-      case .closed: break
-      case .timedOut, .forbidden, .system, .foreign, .interrupted: throw Self.failure(error, path: path, limit)
-      }
     }
     return ids
   }
 
-  private mutating func response(
-    to id: JSON, until deadline: ContinuousClock.Instant, _ limit: Duration
-  ) throws(Failure) -> JSON {
-    try response(to: [id], until: deadline, limit).result
-  }
-
   /// Returns the first response to any of these calls.
   private mutating func response(
-    to ids: [JSON], until deadline: ContinuousClock.Instant, _ limit: Duration
+    to ids: [JSON], until deadline: Deadline
   ) throws(Failure) -> (id: JSON, result: JSON) {
     for id in ids {
       guard let response = early.removeValue(forKey: id.description) else { continue }
@@ -260,7 +212,7 @@ package struct ControlClient: ~Copyable {
       return (id, try Self.result(of: response))
     }
     while true {
-      let json = try message(until: deadline, limit)
+      let json = try message(until: deadline)
       if let notification = Notification(json: json) {
         notifications.append(notification)
       } else if let response = Response(json: json) {
@@ -283,10 +235,14 @@ package struct ControlClient: ~Copyable {
   }
 
   private static func result(of response: Response) throws(Failure) -> JSON {
-    switch response.outcome {
-    case .success(let result): return result
-    case .failure(let error): throw .refused(error)
-    }
+    try response.outcome.mapError { Failure.refused($0) }.get()
+  }
+
+  private static func reply<Method: ControlMethod>(
+    to method: Method.Type, _ json: JSON
+  ) throws(Failure) -> Reply<Method.Result> {
+    guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
+    return Reply(value: value, json: json)
   }
 
   /// Returns and removes the notifications that arrived while the client was waiting for responses, oldest first.
@@ -298,10 +254,10 @@ package struct ControlClient: ~Copyable {
   /// Returns the next notification, or `nil` once the daemon has closed the connection.
   package mutating func nextNotification(within limit: Duration? = nil) throws(Failure) -> Notification? {
     if !notifications.isEmpty { return notifications.removeFirst() }
-    let deadline = limit.map { ContinuousClock.now + $0 }
+    let deadline = limit.map { Deadline(after: $0) }
     while true {
       do {
-        let json = try message(until: deadline, limit)
+        let json = try message(until: deadline)
         if let notification = Notification(json: json) { return notification }
         if let response = Response(json: json) { keep(response) }
       } catch .disconnected {
@@ -310,42 +266,15 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// Returns the next message. If the deadline passes, throws an error that names `limit`.
-  private mutating func message(
-    until deadline: ContinuousClock.Instant?, _ limit: Duration?
-  ) throws(Failure) -> JSON {
+  private mutating func message(until deadline: Deadline?) throws(Failure) -> JSON {
     while true {
-      if let line = try line() {
-        do throws(JSONError) {
-          return try JSON(parsing: line)
-        } catch {
-          throw .notUnderstood("\(error)")
-        }
-      }
-      do throws(UnixSocket.Failure) {
+      let line: [UInt8]?
+      do { line = try framer.next() } catch { throw .notUnderstood("a line is too long") }
+      guard let line else {
         framer.push(try socket.read(until: deadline))
-      } catch {
-        throw Self.failure(error, path: path, limit)
+        continue
       }
-    }
-  }
-
-  private mutating func line() throws(Failure) -> [UInt8]? {
-    do throws(LineFramer.LineTooLong) {
-      return try framer.next()
-    } catch {
-      throw .notUnderstood("a line is too long")
-    }
-  }
-
-  private static func failure(_ failure: UnixSocket.Failure, path: String, _ limit: Duration?) -> Failure {
-    switch failure {
-    case .closed: .disconnected
-    case .timedOut: .timedOut(after: limit ?? .zero)
-    case .interrupted: .interrupted
-    case .foreign(let user): .foreignServer(path: path, user: user)
-    case .forbidden(let number): .forbidden(reason: String(cString: strerror(number)))
-    case .system(let number): .unreachable(path: path, reason: String(cString: strerror(number)))
+      do { return try JSON(parsing: line) } catch { throw .notUnderstood("\(error)") }
     }
   }
 }

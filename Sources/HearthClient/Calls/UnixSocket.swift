@@ -1,41 +1,44 @@
 import Glibc
 import HearthControl
 
+/// A time limit that has begun to run.
+struct Deadline: Sendable {
+  let limit: Duration
+  let end: ContinuousClock.Instant
+
+  init(after limit: Duration) { (self.limit, end) = (limit, .now + limit) }
+}
+
 /// A connected Unix stream socket, closed when it goes out of scope. Operations block at most until their deadline.
 struct UnixSocket: ~Copyable {
-  enum Failure: Error {
-    case closed
-    case timedOut
-    case interrupted
-    /// The process at the other end runs as a different user, whose ID is the associated value.
-    case foreign(uid_t)
-    /// This process is not allowed to create Unix sockets.
-    case forbidden(Int32)
-    case system(Int32)
-  }
-
   /// The size of each read in bytes, enough for most answers. A larger buffer would take longer to wipe.
   private static let readSize = 8192
 
+  private let path: String
   private let descriptor: Int32
   private let waker: Waker?
 
   /// Connects to a path that `SocketPath.check` accepts. Throws `timedOut` if the server's queue stays full for
   /// `limit`. `waker` interrupts later reads.
-  init(path: String, within limit: Duration, waker: Waker?) throws(Failure) {
-    self.waker = waker
+  init(path: String, within limit: Duration, waker: Waker?) throws(ControlClient.Failure) {
+    (self.path, self.waker) = (path, waker)
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else {
       // These errors mean that a sandbox, such as a seccomp filter, forbids Unix sockets. systemd's
       // RestrictAddressFamilies= causes EAFNOSUPPORT.
-      throw [EPERM, EACCES, EAFNOSUPPORT].contains(errno) ? .forbidden(errno) : .system(errno)
+      throw [EPERM, EACCES, EAFNOSUPPORT].contains(errno)
+        ? .forbidden(reason: String(cString: strerror(errno))) : unreachable()
     }
     let (seconds, attoseconds) = limit.components
     // Set at least one microsecond, because a timeout of zero would wait forever (socket(7)).
     var timeout = timeval(tv_sec: Int(seconds), tv_usec: max(Int(attoseconds / 1_000_000_000_000), 1))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     guard SocketPath.withAddress(of: path, { connect(descriptor, $0, $1) }) == 0 else {
-      throw errno == EAGAIN ? .timedOut : .system(errno)
+      switch errno {
+      case EAGAIN: throw .timedOut(after: limit)
+      case ENOENT, ECONNREFUSED: throw .noDaemon(path: path)
+      default: throw unreachable()
+      }
     }
   }
 
@@ -43,18 +46,22 @@ struct UnixSocket: ~Copyable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  func requirePeer(_ expected: uid_t) throws(Failure) {
+  func requirePeer(_ expected: uid_t) throws(ControlClient.Failure) {
     var peer = PeerCredentials(process: 0, user: 0, group: 0)
     var size = socklen_t(MemoryLayout<PeerCredentials>.size)
-    guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { throw .system(errno) }
-    guard peer.user == expected else { throw .foreign(peer.user) }
+    guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { throw unreachable() }
+    guard peer.user == expected else { throw .foreignServer(path: path, user: peer.user) }
+  }
+
+  private func unreachable(_ code: Int32 = errno) -> ControlClient.Failure {
+    .unreachable(path: path, reason: String(cString: strerror(code)))
   }
 
   /// Sends all bytes. Meanwhile, passes incoming bytes to `framer`, because both sides would wait forever if neither
   /// read while the other was writing.
   func write(
-    _ bytes: [UInt8], until deadline: ContinuousClock.Instant?, reading framer: inout LineFramer
-  ) throws(Failure) {
+    _ bytes: [UInt8], until deadline: Deadline?, reading framer: inout LineFramer
+  ) throws(ControlClient.Failure) {
     var written = 0
     while written < bytes.count {
       let ready = try wait(for: Int16(POLLIN) | Int16(POLLOUT), until: deadline)
@@ -68,12 +75,12 @@ struct UnixSocket: ~Copyable {
       if count >= 0 {
         written += count
       } else if errno != EAGAIN, errno != EINTR {
-        throw errno == EPIPE || errno == ECONNRESET ? .closed : .system(errno)
+        throw errno == EPIPE || errno == ECONNRESET ? .disconnected : unreachable()
       }
     }
   }
 
-  func read(until deadline: ContinuousClock.Instant?) throws(Failure) -> [UInt8] {
+  func read(until deadline: Deadline?) throws(ControlClient.Failure) -> [UInt8] {
     while true {
       _ = try wait(for: Int16(POLLIN), until: deadline)
       let bytes = try received()
@@ -82,7 +89,7 @@ struct UnixSocket: ~Copyable {
   }
 
   /// Returns the bytes that have already arrived, if any.
-  private func received() throws(Failure) -> [UInt8] {
+  private func received() throws(ControlClient.Failure) -> [UInt8] {
     var failure: Int32 = 0
     var isOver = false
     let bytes = [UInt8](unsafeUninitializedCapacity: Self.readSize) { buffer, count in
@@ -92,22 +99,22 @@ struct UnixSocket: ~Copyable {
       count = max(result, 0)
     }
     switch failure {
-    case 0 where isOver: throw .closed
+    case 0 where isOver: throw .disconnected
     case 0, EINTR, EAGAIN: return bytes
-    case ECONNRESET: throw .closed
-    default: throw .system(failure)
+    case ECONNRESET: throw .disconnected
+    default: throw unreachable(failure)
     }
   }
 
   /// Waits until the socket is ready for one of `events`, indefinitely if `deadline` is `nil`.
-  private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(Failure) -> Int16 {
+  private func wait(for events: Int16, until deadline: Deadline?) throws(ControlClient.Failure) -> Int16 {
     while true {
       var entries = (
         pollfd(fd: descriptor, events: events, revents: 0), pollfd(fd: -1, events: Int16(POLLIN), revents: 0)
       )
       if let waker, events == Int16(POLLIN) { entries.1.fd = waker.descriptor }
-      if let deadline, deadline <= .now { throw .timedOut }
-      let timeout = deadline.map { Self.milliseconds(until: $0) } ?? -1
+      if let deadline, deadline.end <= .now { throw .timedOut(after: deadline.limit) }
+      let timeout = deadline.map { Self.milliseconds(until: $0.end) } ?? -1
       let ready = withUnsafeMutablePointer(to: &entries) { pointer in
         pointer.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, timeout) }
       }
@@ -116,7 +123,7 @@ struct UnixSocket: ~Copyable {
         waker.rest()
         throw .interrupted
       }
-      if ready < 0, errno != EINTR { throw .system(errno) }
+      if ready < 0, errno != EINTR { throw unreachable() }
     }
   }
 

@@ -51,7 +51,7 @@ final class EventFeed: Sendable {
         waker.sleep(until: nextTry)
         continue
       }
-      do throws(ControlClient.Failure) {
+      do {
         guard let event = try nextEvent(&state) else { continue }
         (state.isAway, state.nextTry) = (false, nil)
         state.pauses.reset()
@@ -78,7 +78,7 @@ final class EventFeed: Sendable {
 
   private func connect() throws(ControlClient.Failure) -> Connection {
     let subscribe: Subscribe
-    do throws(RPCError) {
+    do {
       subscribe = Subscribe(account: try AccountName.asked(account))
     } catch {
       throw .refused(error)
