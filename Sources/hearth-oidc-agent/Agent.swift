@@ -24,7 +24,7 @@ final class Agent: Sendable {
 
   /// Answers a request. Blocks while it calls hearthd.
   func answer(_ request: Request) -> Answer {
-    do throws(Failure) { return try reply(to: request) } catch { return error.answer }
+    do { return try reply(to: request) } catch { return .failure(error) }
   }
 
   private func reply(to request: Request) throws(Failure) -> Answer {
@@ -48,9 +48,7 @@ final class Agent: Sendable {
         "version": .string(Self.version), "loaded_accounts": .array(try accounts.map(JSON.string)),
       ])
     case .lock(let password): return try lock(with: password)
-    case .foreign(.idToken): throw .idToken
-    case .foreign(.management): throw .management
-    case .foreign(.unknown): throw .unknownRequest
+    case .foreign(let failure): throw failure
     case .check, .unlock: return .success()
     }
   }
@@ -58,7 +56,7 @@ final class Agent: Sendable {
   private static let version = "Hearth \(HearthVersion.text)"
 
   private func call<Method: ControlMethod>(_ call: Method) throws(Failure) -> Method.Result {
-    do throws(ControlClient.Failure) {
+    do {
       var client = try ControlClient(path: socket)
       return try client.call(call).value
     } catch { throw Failure(error) }

@@ -7,10 +7,7 @@ enum Answer: Hashable, Sendable {
   case token(Secret, issuer: String, expiresAt: Timestamp?)
   /// `info` is text for the user, or the requested data.
   case success(info: JSON? = nil)
-  /// `error` is one of oidc-agent's own phrases if one fits. `info` tells the user what to do.
-  case failure(_ error: String, info: String? = nil)
-
-  static func malformed(_ reason: String) -> Answer { .failure("Bad Request: \(reason)") }
+  case failure(Failure)
 
   var json: JSON {
     switch self {
@@ -23,10 +20,10 @@ enum Answer: Hashable, Sendable {
       var object: JSONObject = ["status": "success"]
       if let info { object["info"] = info }
       return .object(object)
-    case .failure(let error, let info):
-      var object: JSONObject = ["status": "failure", "error": .string(error)]
+    case .failure(let failure):
+      var object: JSONObject = ["status": "failure", "error": .string(failure.error)]
       // Clients print the text unchanged, so add the newline here.
-      if let info { object["info"] = .string(info + "\n") }
+      if let info = failure.info { object["info"] = .string(info + "\n") }
       return .object(object)
     }
   }

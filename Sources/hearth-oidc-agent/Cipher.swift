@@ -47,34 +47,33 @@ final class Cipher {
     return "\(message.count):\(Base64.encode(nonce)):\(Base64.encode(sealed))"
   }
 
-  enum Opening: Hashable {
-    case incomplete
-    case message([UInt8])
-    case failed
-  }
-
-  func open(_ text: ArraySlice<UInt8>) -> Opening {
+  /// Returns the message, or `nil` if `text` is incomplete.
+  func open(_ text: ArraySlice<UInt8>) throws(Failure) -> [UInt8]? {
     let colon = UInt8(ascii: ":")
     guard let end = text.prefix(Self.longestNumber + 1).firstIndex(of: colon) else {
-      return text.count > Self.longestNumber ? .failed : .incomplete
+      if text.count > Self.longestNumber { throw .undecryptable }
+      return nil
     }
-    guard let length = Int(String(decoding: text[..<end], as: UTF8.self)), length >= 0 else { return .failed }
+    guard let length = Int(String(decoding: text[..<end], as: UTF8.self)), length >= 0 else { throw .undecryptable }
     let rest = text[(end + 1)...]
     let nonce = rest.prefix(Self.encodedNonceLength)
-    guard rest.count > nonce.count else { return .incomplete }
-    guard rest[nonce.endIndex] == colon else { return .failed }
+    guard rest.count > nonce.count else { return nil }
+    guard rest[nonce.endIndex] == colon else { throw .undecryptable }
     let sealed = rest[(nonce.endIndex + 1)...]
     // Accept more bytes than declared, because some clients declare the length in characters instead of bytes.
-    guard sealed.count >= (length + Self.macLength + 2) / 3 * 4 else { return .incomplete }
-    return message(in: sealed, nonce).map { .message($0) } ?? .failed
+    guard sealed.count >= (length + Self.macLength + 2) / 3 * 4 else { return nil }
+    return try message(in: sealed, nonce)
   }
 
-  private func message(in sealed: ArraySlice<UInt8>, _ nonce: ArraySlice<UInt8>) -> [UInt8]? {
+  private func message(in sealed: ArraySlice<UInt8>, _ nonce: ArraySlice<UInt8>) throws(Failure) -> [UInt8] {
     guard let nonce = Base64.decode(String(decoding: nonce, as: UTF8.self)), nonce.count == Self.nonceLength,
       let sealed = Base64.decode(String(decoding: sealed, as: UTF8.self)), sealed.count >= Self.macLength
-    else { return nil }
+    else { throw .undecryptable }
     var message = [UInt8](repeating: 0, count: sealed.count - Self.macLength)
     let key = key.assumingMemoryBound(to: UInt8.self)
-    return crypto_secretbox_open_easy(&message, sealed, UInt64(sealed.count), nonce, key) == 0 ? message : nil
+    guard crypto_secretbox_open_easy(&message, sealed, UInt64(sealed.count), nonce, key) == 0 else {
+      throw .undecryptable
+    }
+    return message
   }
 }

@@ -10,8 +10,6 @@ struct Exchange {
     /// Text to send to the client, which then continues the exchange.
     case send(String)
     case request(Request)
-    /// The answer to an invalid message. It ends the exchange.
-    case failure(Answer)
   }
 
   /// The maximum length of a message in bytes, encrypted or not.
@@ -24,16 +22,17 @@ struct Exchange {
   /// Whether no part of the current message has arrived.
   var isAtStart: Bool { input.isEmpty }
 
-  mutating func receive(_ bytes: some Collection<UInt8>) -> Step {
+  /// Throws the failure with which to answer an invalid message. It ends the exchange.
+  mutating func receive(_ bytes: some Collection<UInt8>) throws(Failure) -> Step {
     guard input.count + bytes.count <= Self.limit else {
-      return .failure(.malformed("A request must not be longer than \(Self.limit >> 10) KiB."))
+      throw .malformed("A request must not be longer than \(Self.limit >> 10) KiB.")
     }
     let bytes = input.isEmpty ? Array(bytes.drop(while: Self.isSpace)) : Array(bytes)
     input += bytes
     guard let first = input.first else { return .more }
-    if let cipher { return openedStep(cipher.open(trimmed)) }
-    if first == UInt8(ascii: "{") { return objectEnd.isReached(in: bytes) ? request(input) : .more }
-    return keyStep()
+    if let cipher { return try openedStep(cipher) }
+    if first == UInt8(ascii: "{") { return objectEnd.isReached(in: bytes) ? try request(input) : .more }
+    return try keyStep()
   }
 
   /// Encodes an answer. If the request was encrypted, encrypts the answer too.
@@ -42,35 +41,35 @@ struct Exchange {
     return cipher.map { Array($0.seal(bytes).utf8) } ?? bytes
   }
 
-  private mutating func keyStep() -> Step {
+  private mutating func keyStep() throws(Failure) -> Step {
     let key = trimmed
     guard key.allSatisfy(Self.isBase64), key.count <= Cipher.encodedKeyLength else {
-      return .failure(.malformed("The request is neither a JSON object nor a public key."))
+      throw .malformed("The request is neither a JSON object nor a public key.")
     }
     guard key.count == Cipher.encodedKeyLength else { return .more }
     guard let cipher = Cipher(peer: String(decoding: key, as: UTF8.self)) else {
-      return .failure(.failure("received suspicious public key"))
+      throw Failure("received suspicious public key")
     }
     self.cipher = cipher
     input = []
     return .send(cipher.publicKey)
   }
 
-  private mutating func openedStep(_ opening: Cipher.Opening) -> Step {
-    switch opening {
-    case .incomplete: return .more
-    case .message(let message): return request(message)
-    case .failed:
+  private mutating func openedStep(_ cipher: Cipher) throws(Failure) -> Step {
+    let message: [UInt8]?
+    do { message = try cipher.open(trimmed) } catch {
       // Do not encrypt the answer, because the client does not have the right key.
-      cipher = nil
-      return .failure(.failure("decryption failed"))
+      self.cipher = nil
+      throw error
     }
+    guard let message else { return .more }
+    return try request(message)
   }
 
-  private func request(_ bytes: [UInt8]) -> Step {
+  private func request(_ bytes: [UInt8]) throws(Failure) -> Step {
     let json: JSON
-    do { json = try JSON(parsing: bytes) } catch { return .failure(.malformed("The request is not JSON: \(error).")) }
-    do { return .request(try Request(json)) } catch { return .failure(.malformed(error.message)) }
+    do { json = try JSON(parsing: bytes) } catch { throw .malformed("The request is not JSON: \(error).") }
+    return .request(try Request(json))
   }
 
   /// The input without trailing white space, which some tools append.

@@ -4,16 +4,14 @@ import HearthCore
 
 /// The reason why a request failed. `error` is oidc-agent's own phrase if there is one, because some clients recognize
 /// it. `info` tells the user what to do.
-struct Failure: Error, Hashable {
+struct Failure: Error, Hashable, Sendable {
   let error: String
   let info: String?
 
-  private init(_ error: String, info: String? = nil) {
+  init(_ error: String, info: String? = nil) {
     self.error = error
     self.info = info
   }
-
-  var answer: Answer { .failure(error, info: info) }
 
   /// Converts a failure from hearthd into oidc-agent's wording.
   init(_ failure: ControlClient.Failure) {
@@ -33,6 +31,10 @@ struct Failure: Error, Hashable {
 }
 
 extension Failure {
+  static func malformed(_ reason: String) -> Failure { Failure("Bad Request: \(reason)") }
+
+  static let undecryptable = Failure("decryption failed")
+
   static let locked = Failure(
     "Agent locked", info: "Unlock it with \"oidc-add --unlock\" and the password that locked it.")
 
@@ -76,5 +78,5 @@ extension Failure {
     info: "Hearth manages the accounts. Change them with \"hearthctl account\", \"hearthctl login\" and \"hearthctl "
       + "logout\".")
 
-  static let unknownRequest = Failure("Bad Request: Unknown request type.")
+  static let unknownRequest = malformed("Unknown request type.")
 }

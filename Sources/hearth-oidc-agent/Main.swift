@@ -47,7 +47,7 @@ struct OIDCAgent: ParsableCommand {
       if let complaint = passed.complaint { DaemonLog.writeToStandardError("hearth-oidc-agent: \(complaint)\n") }
       if !sockets.isEmpty { return sockets }
     } catch {
-      passed.rejectClients(with: Answer.failure("The agent cannot start", info: "\(error)").json.bytes)
+      passed.rejectClients(with: Answer.failure(Failure("The agent cannot start", info: "\(error)")).json.bytes)
       throw error
     }
     let folder = hearth.lastIndex(of: "/").map { hearth[...$0] } ?? ""

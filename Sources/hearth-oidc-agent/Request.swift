@@ -13,15 +13,8 @@ enum Request: Hashable, Sendable {
   case statusJSON
   case lock(Secret)
   case unlock(Secret)
-  case foreign(Foreign)
-
-  /// Requests that Hearth does not support.
-  enum Foreign: Hashable, Sendable {
-    case idToken
-    /// A request to manage the agent's accounts, clients or files. Only oidc-agent's own programs send such requests.
-    case management
-    case unknown
-  }
+  /// A request that Hearth does not support.
+  case foreign(Failure)
 
   struct AccessToken: Hashable, Sendable {
     enum Owner: Hashable, Sendable {
@@ -48,16 +41,9 @@ enum Request: Hashable, Sendable {
     }
   }
 
-  /// The reason why a request is invalid, as a sentence for the user.
-  struct Malformed: Error, Hashable, Sendable {
-    let message: String
-
-    init(_ message: String) { self.message = message }
-  }
-
-  init(_ json: JSON) throws(Malformed) {
-    guard json.object != nil else { throw Malformed("A request must be a JSON object.") }
-    guard let name = try json.text("request") else { throw Malformed("No request type.") }
+  init(_ json: JSON) throws(Failure) {
+    guard json.object != nil else { throw .malformed("A request must be a JSON object.") }
+    guard let name = try json.text("request") else { throw .malformed("No request type.") }
     switch name {
     case "access_token": self = .accessToken(try AccessToken(json))
     case "loaded_accounts": self = .loadedAccounts
@@ -67,20 +53,20 @@ enum Request: Hashable, Sendable {
     case "lock": self = .lock(try Self.password(json))
     case "unlock": self = .unlock(try Self.password(json))
     case "id_token": self = .foreign(.idToken)
-    default: self = .foreign(Self.managing.contains(name) ? .management : .unknown)
+    default: self = .foreign(Self.managing.contains(name) ? .management : .unknownRequest)
     }
   }
 
-  /// The requests of oidc-agent 4 and 5 that manage accounts, clients or files.
+  /// The requests of oidc-agent 4 and 5 that manage accounts, clients or files. Only oidc-agent's own programs send them.
   private static let managing: Set = [
     "account_info", "add", "code_exchange", "delete", "delete_client", "device", "file_read", "file_remove",
     "file_write", "gen", "mytoken", "reauthenticate", "register", "remove", "remove_all", "scopes", "state_lookup",
     "term_http_server",
   ]
 
-  private static func password(_ json: JSON) throws(Malformed) -> Secret {
+  private static func password(_ json: JSON) throws(Failure) -> Secret {
     guard let password = try json.text("password") else {
-      throw Malformed("The field \"password\" is missing or empty.")
+      throw .malformed("The field \"password\" is missing or empty.")
     }
     return Secret(password)
   }
@@ -90,13 +76,13 @@ extension Request.AccessToken {
   /// The value of `min_valid_period` that requests a new token.
   private static let newToken = -1
 
-  fileprivate init(_ json: JSON) throws(Request.Malformed) {
+  fileprivate init(_ json: JSON) throws(Failure) {
     if let account = try json.text("account") {
       owner = .account(account)
     } else if let issuer = try json.text("issuer") {
       owner = .issuer(issuer)
     } else {
-      throw Request.Malformed("A request for an access token must contain \"account\" or \"issuer\".")
+      throw .malformed("A request for an access token must contain \"account\" or \"issuer\".")
     }
     scope = try json.text("scope")
     audience = try json.text("audience")
@@ -105,7 +91,7 @@ extension Request.AccessToken {
     case let value?:
       // Like oidc-agent, accept a number in a string.
       guard let seconds = value.int ?? value.string.flatMap({ Int($0) }), seconds >= Self.newToken else {
-        throw Request.Malformed(
+        throw .malformed(
           "The field \"min_valid_period\" must be a whole number of seconds, or -1 for a new token.")
       }
       validity = seconds == Self.newToken ? .new : .atLeast(.seconds(min(seconds, Int(Int32.max))))
@@ -116,12 +102,12 @@ extension Request.AccessToken {
 extension JSON {
   /// Returns the string for a key, or `nil` if the string is missing, null or empty. oidc-agent's clients treat these
   /// cases alike.
-  fileprivate func text(_ key: String) throws(Request.Malformed) -> String? {
+  fileprivate func text(_ key: String) throws(Failure) -> String? {
     switch self[key] {
     case nil, .null?: return nil
     case .string(let text)?: return text.isEmpty ? nil : text
     case .bool?, .number?, .array?, .object?:
-      throw Request.Malformed("The field \"\(key)\" must be a string.")
+      throw .malformed("The field \"\(key)\" must be a string.")
     }
   }
 }

@@ -44,15 +44,15 @@ final class Server: Sendable {
   }
 
   private func admit(_ client: Int32) {
-    let refusal: Answer? = state.withLock { state in
-      if state.isStopping { return .failure("The agent is shutting down") }
+    let refusal: Failure? = state.withLock { state in
+      if state.isStopping { return Failure("The agent is shutting down") }
       state.connections += 1
-      return state.connections > connections ? .failure("There are too many connections; try again") : nil
+      return state.connections > connections ? Failure("There are too many connections; try again") : nil
     }
     served.enter()
     WorkerThread(linger: 0).enqueue { [self] in
       let connection = Connection(client, within: requestTime)
-      if let refusal { connection.send(refusal.json.bytes) } else { serve(connection) }
+      if let refusal { connection.send(Answer.failure(refusal).json.bytes) } else { serve(connection) }
       close(client)
       state.withLock { if !$0.isStopping { $0.connections -= 1 } }
       served.leave()
@@ -65,14 +65,17 @@ final class Server: Sendable {
     while let bytes = connection.receive() {
       guard !bytes.isEmpty else {
         // Do not answer a client that has sent nothing, because it only checked whether an agent is running.
-        if !exchange.isAtStart { connection.send(exchange.written(.malformed("The request is incomplete."))) }
+        if !exchange.isAtStart { connection.send(exchange.written(.failure(.malformed("The request is incomplete.")))) }
         return
       }
-      switch exchange.receive(bytes) {
-      case .more: break
-      case .send(let text): connection.send(Array(text.utf8))
-      case .failure(let answer): return connection.send(exchange.written(answer))
-      case .request(let request): return connection.send(exchange.written(agent.answer(request)))
+      do {
+        switch try exchange.receive(bytes) {
+        case .more: break
+        case .send(let text): connection.send(Array(text.utf8))
+        case .request(let request): return connection.send(exchange.written(agent.answer(request)))
+        }
+      } catch {
+        return connection.send(exchange.written(.failure(error)))
       }
     }
   }

@@ -5,6 +5,7 @@ import Testing
 @testable import hearth_oidc_agent
 
 private typealias Request = hearth_oidc_agent.Request
+private typealias Failure = hearth_oidc_agent.Failure
 
 @Suite("A request of a client of oidc-agent")
 struct RequestTests {
@@ -14,7 +15,7 @@ struct RequestTests {
     do {
       _ = try read(text)
       return nil
-    } catch let error as Request.Malformed { return error.message }
+    } catch let failure as Failure { return failure.error }
   }
 
   @Test("for a token has all that the clients write, and what they leave empty is not asked for")
@@ -44,21 +45,22 @@ struct RequestTests {
     #expect(try read(#"{"request":"status_json"}"#) == .statusJSON)
     #expect(try read(#"{"request":"add","config":{}}"#) == .foreign(.management))
     #expect(try read(#"{"request":"id_token"}"#) == .foreign(.idToken))
-    #expect(try read(#"{"request":"dance"}"#) == .foreign(.unknown))
+    #expect(try read(#"{"request":"dance"}"#) == .foreign(.unknownRequest))
   }
 
   @Test("that cannot be understood is told why")
   func malformed() throws {
-    #expect(try refusal("[]") == "A request must be a JSON object.")
-    #expect(try refusal("{}") == "No request type.")
-    #expect(try refusal(#"{"request":7}"#) == "The field \"request\" must be a string.")
+    #expect(try refusal("[]") == "Bad Request: A request must be a JSON object.")
+    #expect(try refusal("{}") == "Bad Request: No request type.")
+    #expect(try refusal(#"{"request":7}"#) == "Bad Request: The field \"request\" must be a string.")
     #expect(
-      try refusal(#"{"request":"access_token"}"#) == "A request for an access token must contain \"account\" or "
+      try refusal(#"{"request":"access_token"}"#)
+        == "Bad Request: A request for an access token must contain \"account\" or "
         + "\"issuer\".")
     #expect(
       try refusal(#"{"request":"access_token","account":"a","min_valid_period":-2}"#)
-        == "The field \"min_valid_period\" must be a whole number of seconds, or -1 for a new token.")
-    #expect(try refusal(#"{"request":"lock"}"#) == "The field \"password\" is missing or empty.")
+        == "Bad Request: The field \"min_valid_period\" must be a whole number of seconds, or -1 for a new token.")
+    #expect(try refusal(#"{"request":"lock"}"#) == "Bad Request: The field \"password\" is missing or empty.")
   }
 
   @Test("is answered in oidc-agent's words")
@@ -67,7 +69,7 @@ struct RequestTests {
       Answer.token(Secret("t"), issuer: "https://i", expiresAt: Timestamp(seconds: 12)).json.description
         == #"{"status":"success","access_token":"t","issuer":"https://i","expires_at":12}"#)
     #expect(
-      Answer.failure("Agent locked", info: "Unlock it.").json.description
+      Answer.failure(Failure("Agent locked", info: "Unlock it.")).json.description
         == #"{"status":"failure","error":"Agent locked","info":"Unlock it.\n"}"#)
     #expect(Answer.success(info: ["a", "b"]).json.description == #"{"status":"success","info":["a","b"]}"#)
     #expect(!"\(Answer.token(Secret("hidden"), issuer: "i", expiresAt: nil))".contains("hidden"))
