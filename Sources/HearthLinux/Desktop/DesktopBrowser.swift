@@ -40,7 +40,7 @@ package struct DesktopBrowser: PageOpener {
     }
     var failures: [PageNotOpened] = []
     for line in lines {
-      do throws(PageNotOpened) {
+      do {
         return try await run(line)
       } catch {
         failures.append(error)

@@ -73,13 +73,10 @@ package final class InstanceLock: Sendable {
       {
         return .success(false)
       }
-      do throws(InstanceLockFailure) {
-        let new = try Self.lock(folder)
+      return Result { () throws(InstanceLockFailure) in try Self.lock(folder) }.map { new in
         close(descriptor)
         descriptor = new
-        return .success(true)
-      } catch {
-        return .failure(error)
+        return true
       }
     }
   }

@@ -219,7 +219,7 @@ extension ControlConnection {
   private var wantsInput: Bool { !isInputOver && hasRoom && waiting.isEmpty }
 
   private func readLines() {
-    do throws(LineFramer.LineTooLong) {
+    do {
       while hasUnreadLines, hasRoom, waiting.isEmpty {
         guard let line = try framer.next() else {
           hasUnreadLines = false

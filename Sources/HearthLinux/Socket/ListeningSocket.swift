@@ -68,7 +68,7 @@ package struct ListeningSocket: Sendable {
   ///
   /// Replaces a socket file on which no process listens. Throws if a process listens, or if the file is not a socket.
   package init(path: String) throws(Failure) {
-    do throws(SocketPath.Failure) { try SocketPath.check(path) } catch { throw .unfit(error) }
+    do { try SocketPath.check(path) } catch { throw .unfit(error) }
     let folder = Self.folder(of: path)
     try Self.makeFolder(folder, for: path)
     // Holds the lock while checking the old socket and creating the new one. Otherwise, of two daemons starting at the
