@@ -115,7 +115,7 @@ final class CallLine: Sendable {
         // An error with a null id applies to the whole connection, for example when there are too many connections.
         if response.id.isNull, case .failure(let error) = response.outcome { throw .refused(error) }
         if let call = begun.removeValue(forKey: response.id) {
-          finish(call.number, response.outcome.mapError { ControlClient.Failure.refused($0) })
+          finish(call.number, Result { try ControlClient.result(of: response) })
         }
       }
       let now = ContinuousClock.now
@@ -140,15 +140,6 @@ final class CallLine: Sendable {
     }
     for (number, continuation) in waiting {
       continuation.resume(throwing: Lost(failure: failure, wasSent: !unsent.contains(number)))
-    }
-  }
-}
-
-extension Result where Success == JSON {
-  fileprivate func mapError<Other: Error>(_ transform: (Failure) -> Other) -> Result<JSON, any Error> {
-    switch self {
-    case .success(let json): .success(json)
-    case .failure(let error): .failure(transform(error))
     }
   }
 }

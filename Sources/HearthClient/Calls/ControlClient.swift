@@ -234,7 +234,7 @@ package struct ControlClient: ~Copyable {
     if begun.contains(response.id.description) { early[response.id.description] = response }
   }
 
-  private static func result(of response: Response) throws(Failure) -> JSON {
+  static func result(of response: Response) throws(Failure) -> JSON {
     try response.outcome.mapError { Failure.refused($0) }.get()
   }
 
