@@ -33,12 +33,6 @@ enum Request: Hashable, Sendable {
     /// The scopes, separated by spaces, or `nil` for the account's scopes.
     var scope: String?
     var audience: String?
-
-    init(
-      _ owner: Owner, validity: Validity = .atLeast(.zero), scope: String? = nil, audience: String? = nil
-    ) {
-      (self.owner, self.validity, self.scope, self.audience) = (owner, validity, scope, audience)
-    }
   }
 
   init(_ json: JSON) throws(Failure) {

@@ -23,16 +23,16 @@ struct RequestTests {
     #expect(
       try read(
         #"{"request":"access_token","account":"work","min_valid_period":30,"scope":"a b","application_hint":"x","audience":"c"}"#
-      ) == .accessToken(.init(.account("work"), validity: .atLeast(.seconds(30)), scope: "a b", audience: "c")))
+      ) == .accessToken(.init(owner: .account("work"), validity: .atLeast(.seconds(30)), scope: "a b", audience: "c")))
     #expect(
       try read(#"{"request":"access_token","account":"","issuer":"https://i","scope":"","audience":null}"#)
-        == .accessToken(.init(.issuer("https://i"))))
+        == .accessToken(.init(owner: .issuer("https://i"))))
     #expect(
       try read(#"{"request":"access_token","account":"work","min_valid_period":-1}"#)
-        == .accessToken(.init(.account("work"), validity: .new)))
+        == .accessToken(.init(owner: .account("work"), validity: .new)))
     #expect(
       try read(#"{"request":"access_token","account":"work","min_valid_period":"9000000000000"}"#)
-        == .accessToken(.init(.account("work"), validity: .atLeast(.seconds(Int32.max)))))
+        == .accessToken(.init(owner: .account("work"), validity: .atLeast(.seconds(Int32.max)))))
   }
 
   @Test("for anything else is known by its name")
