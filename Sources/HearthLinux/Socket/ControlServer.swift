@@ -23,7 +23,9 @@ package final class ControlServer: Sendable {
   package let sockets: [ListeningSocket]
   private let handler: any ControlHandler
   private let group: any EventLoopGroup
-  private let peers: PeerCheck
+  /// The only user allowed to connect.
+  private let user: uid_t
+  private let foreignPeers: ThrottledWarning
   private let unreadAnswers: ThrottledWarning
   private let budget: OutputBudget
   private let state: Mutex<State>
@@ -40,7 +42,11 @@ package final class ControlServer: Sendable {
     state = Mutex(State(limits: limits))
     self.group = group
     budget = OutputBudget(limit: limits.totalBacklog, drained: Heap.giveBack)
-    peers = PeerCheck(user: user, logger: logger, elapsed: elapsed)
+    self.user = user
+    foreignPeers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
+      "Rejected \(count) more \(count == 1 ? "connection" : "connections") from other users. The last one was from "
+        + "\(last)."
+    }
     unreadAnswers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
       "\(count) more \(count == 1 ? "connection was" : "connections were") closed, because their clients left too many "
         + "responses unread. The last client was \(last)."
@@ -126,9 +132,21 @@ package final class ControlServer: Sendable {
     for connection in state.withLock({ Array($0.connections.values) }) { connection.end() }
   }
 
-  /// Checks who has connected, then serves or rejects the connection.
+  /// Checks who has connected, then serves or rejects the connection. Fails, which closes the connection without a
+  /// response, if another user owns the process at the other end.
   private func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
-    peers.peer(of: channel).flatMapThrowing { [self] credentials in
+    guard let options = channel as? any SocketOptionProvider else {
+      return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+    }
+    let credentials: EventLoopFuture<PeerCredentials> = options.unsafeGetSocketOption(
+      level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_PEERCRED))
+    return credentials.flatMapThrowing { [self] credentials in
+      guard credentials.user == user else {
+        foreignPeers.record(
+          "Rejected a connection from \(credentials), because only user \(user) can connect.",
+          detail: "\(credentials)", on: channel.eventLoop)
+        throw ChannelError.ioOnClosedChannel
+      }
       switch register(channel, credentials) {
       case .success(let connection):
         try channel.pipeline.syncOperations.addHandler(connection)
