@@ -75,7 +75,7 @@ extension RouteMessage {
   private static func link(_ body: ArraySlice<UInt8>) -> RouteMessage {
     guard body.count >= 16 else { return .other }
     let flags = body.number(at: 8, as: UInt32.self)
-    let information = Attributes(body.dropFirst(16))[18].map { Attributes($0) }
+    let information = attributes(body.dropFirst(16))[18].map(attributes)
     let kind = information?[1].map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     return .link(
       interface: body.number(at: 4, as: UInt32.self), isRunning: flags & 0x40 != 0, isUp: flags & 1 != 0, kind: kind)
@@ -85,7 +85,7 @@ extension RouteMessage {
   /// scope.
   private static func address(_ body: ArraySlice<UInt8>) -> Address? {
     guard body.count >= 8, body.number(at: 3, as: UInt8.self) == 0 else { return nil }
-    let attributes = Attributes(body.dropFirst(8))
+    let attributes = attributes(body.dropFirst(8))
     let flags = attributes[8].map { $0.number(at: 0, as: UInt32.self) } ?? UInt32(body.number(at: 2, as: UInt8.self))
     // An address is unusable while the kernel checks whether another machine has it (IFA_F_TENTATIVE), and if another
     // machine does (IFA_F_DADFAILED).
@@ -99,7 +99,7 @@ extension RouteMessage {
     guard body.count >= 12, body.number(at: 1, as: UInt8.self) == 0, body.number(at: 7, as: UInt8.self) == 1 else {
       return nil
     }
-    let attributes = Attributes(body.dropFirst(12))
+    let attributes = attributes(body.dropFirst(12))
     func number(_ type: UInt16) -> UInt32? { attributes[type].map { $0.number(at: 0, as: UInt32.self) } }
     return Route(
       interface: number(4) ?? 0, family: body.number(at: 0, as: UInt8.self),
@@ -107,22 +107,18 @@ extension RouteMessage {
       gateway: Array(attributes[5] ?? attributes[18] ?? attributes[9] ?? []))
   }
 
-  /// A sequence of `struct rtattr`.
-  private struct Attributes {
-    private var values: [UInt16: ArraySlice<UInt8>] = [:]
-
-    init(_ bytes: ArraySlice<UInt8>) {
-      var rest = bytes
-      while rest.count >= 4 {
-        let length = Int(rest.number(at: 0, as: UInt16.self))
-        guard length >= 4, length <= rest.count else { return }
-        // The upper two bits of the type are flags (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
-        values[rest.number(at: 2, as: UInt16.self) & 0x3fff] = rest.dropFirst(4).prefix(length - 4)
-        rest = rest.dropFirst((length + 3) & ~3)
-      }
+  /// Reads a sequence of `struct rtattr`. Returns the values by type.
+  private static func attributes(_ bytes: ArraySlice<UInt8>) -> [UInt16: ArraySlice<UInt8>] {
+    var values: [UInt16: ArraySlice<UInt8>] = [:]
+    var rest = bytes
+    while rest.count >= 4 {
+      let length = Int(rest.number(at: 0, as: UInt16.self))
+      guard length >= 4, length <= rest.count else { break }
+      // The upper two bits of the type are flags (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
+      values[rest.number(at: 2, as: UInt16.self) & 0x3fff] = rest.dropFirst(4).prefix(length - 4)
+      rest = rest.dropFirst((length + 3) & ~3)
     }
-
-    subscript(type: UInt16) -> ArraySlice<UInt8>? { values[type] }
+    return values
   }
 }
 

@@ -52,7 +52,7 @@ struct NetworkWatchTests {
     try await Self.inNewNetwork {
       try Self.run("link add card0 type vxlan id 7 dstport 4789")
       try Self.run("link set card0 up")
-      guard let socket = RouteSocket() else { throw Failed(what: "netlink") }
+      guard let socket = NetworkWatch() else { throw Failed(what: "netlink") }
       func isNews(_ commands: String...) throws -> Bool? {
         for command in commands { try Self.run(command) }
         return socket.drain()
@@ -83,7 +83,7 @@ struct NetworkWatchTests {
       try Self.run("link set card0 up")
       try Self.run("address add 192.168.7.2/24 dev card0")
       try Self.run("route add default via 192.168.7.1")
-      guard let socket = RouteSocket() else { throw Failed(what: "netlink") }
+      guard let socket = NetworkWatch() else { throw Failed(what: "netlink") }
       for _ in 0..<4 { #expect(socket.drain() == false) }
       try Self.run("address change 192.168.7.2/24 dev card0 valid_lft 900 preferred_lft 900")
       try Self.run("route replace default via 192.168.7.1")
