@@ -108,6 +108,9 @@ final class Inotify: Sendable {
     return number
   }
 
+  /// The last reported reason why some folders cannot be watched.
+  var shortage: SystemCallFailure? { state.withLock(\.shortage) }
+
   func end(_ number: Int) {
     state.withLock { state in
       state.watchers[number] = nil
@@ -168,17 +171,16 @@ final class Inotify: Sendable {
 
   /// Returns the inotify descriptor. Creates the instance if it does not exist yet.
   private func instance() throws(SystemCallFailure) -> Int32 {
-    let result: Result<Int32, SystemCallFailure> = state.withLock { _ in
+    try state.withLock { _ throws(SystemCallFailure) in
       var inotify = descriptors.inotify.load(ordering: .relaxed)
       if inotify < 0 {
         inotify = calls.open()
-        guard inotify >= 0 else { return .failure(SystemCallFailure("inotify_init1")) }
+        guard inotify >= 0 else { throw SystemCallFailure("inotify_init1") }
         descriptors.inotify.store(inotify, ordering: .relaxed)
         _ = write(descriptors.waker, [0], 1)
       }
-      return .success(inotify)
+      return inotify
     }
-    return try result.get()
   }
 
   private func watchFolders(of watcher: Watcher) -> ([WatchTable.Folder], SystemCallFailure?) {
@@ -218,15 +220,10 @@ final class Inotify: Sendable {
 
   // MARK: - Events
 
-  private struct Event: Sendable {
-    let watch: Int32
-    let mask: UInt32
-    /// The name of the folder's entry, or an empty string if the event concerns the folder itself.
-    let name: String
-  }
-
   private struct Changes: Sendable {
-    var events: [Event] = []
+    /// For each event, the watch, the mask and the name of the folder's entry. The name is an empty string if the event
+    /// concerns the folder itself.
+    var events: [(watch: Int32, mask: UInt32, name: String)] = []
     var areMountsChanged = false
     /// Whether the unwatched files are due for polling.
     var isTime = false
@@ -252,8 +249,8 @@ final class Inotify: Sendable {
       events: readEvents(inotify), areMountsChanged: polled[2].revents != 0, isTime: isTimed && .now >= due)
   }
 
-  private static func readEvents(_ inotify: Int32) -> [Event] {
-    var events: [Event] = []
+  private static func readEvents(_ inotify: Int32) -> [(watch: Int32, mask: UInt32, name: String)] {
+    var events: [(watch: Int32, mask: UInt32, name: String)] = []
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {
       let count = read(inotify, &buffer, buffer.count)
@@ -264,7 +261,7 @@ final class Inotify: Sendable {
           let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
           let nameStart = offset + MemoryLayout<inotify_event>.size
           let name = String(decoding: bytes[nameStart..<nameStart + Int(event.len)].prefix { $0 != 0 }, as: UTF8.self)
-          events.append(Event(watch: event.wd, mask: event.mask, name: name))
+          events.append((event.wd, event.mask, name))
           offset = nameStart + Int(event.len)
         }
       }

@@ -9,20 +9,17 @@ import Synchronization
 /// Locking or unlocking an encrypted folder does not cause an event, so callers must poll a file that they cannot read.
 package struct InotifyWatch: FileWatch {
   private let inotify: Inotify
-  private let shortage: Shortage
+  private let interval: Duration
   private var noticesWrites = true
 
   package init(logger: Logger) { self.init(logger: logger, calls: Inotify.Calls()) }
 
   /// `interval` is the time between polls of unwatched files.
   init(logger: Logger, calls: Inotify.Calls, interval: Duration = .seconds(10)) {
-    let shortage = Shortage()
-    self.shortage = shortage
+    self.interval = interval
     inotify = Inotify(calls: calls, interval: interval) { failure in
-      let sentence = failure.map { Shortage.sentence($0, interval) }
-      shortage.sentence.withLock { $0 = sentence }
-      if let sentence {
-        logger.warning("\(sentence)")
+      if let failure {
+        logger.warning("\(Self.sentence(failure, interval))")
       } else {
         logger.notice("Hearth can watch its files again.")
       }
@@ -45,13 +42,9 @@ package struct InotifyWatch: FileWatch {
   }
 
   /// A sentence that explains why Hearth notices changes late and what to do, or `nil` if all files are watched.
-  package var trouble: String? { shortage.sentence.withLock(\.self) }
-}
+  package var trouble: String? { inotify.shortage.map { Self.sentence($0, interval) } }
 
-private final class Shortage: Sendable {
-  let sentence = Mutex<String?>(nil)
-
-  static func sentence(_ failure: SystemCallFailure, _ interval: Duration) -> String {
+  private static func sentence(_ failure: SystemCallFailure, _ interval: Duration) -> String {
     let advice: String? =
       switch failure.code {
       case ENOSPC: advice("watches", "fs.inotify.max_user_watches")
