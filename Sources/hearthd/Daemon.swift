@@ -182,7 +182,9 @@ struct Daemon {
       DaemonService(run: serve, stop: finish), DaemonService(run: followSessions), DaemonService(run: watchNetwork),
       DaemonService(run: sockets.run),
     ]
-    if let watchdog = Watchdog.requested() { services.append(DaemonService(run: { await reportAlive(to: watchdog) })) }
+    if let interval = ServiceNotifier.watchdogInterval() {
+      services.append(DaemonService(run: { await reportAlive(every: interval) }))
+    }
     // If another daemon takes over the state folder, finish the running work and stop.
     let lock = ServiceGroupConfiguration.ServiceConfiguration(
       service: DaemonService(run: keepLock), failureTerminationBehavior: .gracefullyShutdownGroup)
@@ -270,8 +272,8 @@ struct Daemon {
     try await parts.setup.lock.keep(watch.ofPlaces, clock: parts.clock, logger: logger)
   }
 
-  private func reportAlive(to watchdog: Watchdog) async {
-    await watchdog.run(clock: parts.clock) {
+  private func reportAlive(every interval: Duration) async {
+    await ServiceNotifier().keepAlive(every: interval, clock: parts.clock) {
       _ = await parts.sessions.accounts
       return true
     }

@@ -106,7 +106,7 @@ enum Main {
     do {
       return try Configuration.load(from: paths)
     } catch {
-      if Journal.isStandardError() {
+      if DaemonLog.isJournal {
         DaemonLog.bootstrap(threshold: threshold)
         EventLog(logger: Logger(label: "hearthd")).record(.configurationRefused(error.description))
       } else {

@@ -32,7 +32,7 @@ struct BoundedLogHandler: LogHandler {
       .merging(metadata) { _, own in own }
       .merging(event.metadata ?? [:]) { _, given in given }
     let record = LogRecord(event, metadata: metadata)
-    if bound.admits(record, report: { write($0.record) }) { write(record) }
+    if bound.admits(record, report: write) { write(record) }
   }
 }
 

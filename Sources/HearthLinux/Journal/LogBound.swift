@@ -21,12 +21,6 @@ package final class LogBound: Sendable {
     }
   }
 
-  /// The number of records dropped from one source.
-  struct LeftOut: Hashable, Sendable {
-    let source: Source
-    let count: Int
-  }
-
   private struct Spent {
     /// The number of records that could be written at `lastAt`.
     var left: Double
@@ -68,9 +62,9 @@ package final class LogBound: Sendable {
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: body)
   }
 
-  /// Returns whether to write the record. The first dropped record schedules a report, which calls `report` once for
-  /// each source with dropped records.
-  func admits(_ record: LogRecord, report: @escaping @Sendable (LeftOut) -> Void) -> Bool {
+  /// Returns whether to write the record. The first dropped record schedules a report, which calls `report` with a record
+  /// for each source with dropped records.
+  func admits(_ record: LogRecord, report: @escaping @Sendable (LogRecord) -> Void) -> Bool {
     guard record.level > .debug else { return true }
     let source = Source(event: record["HEARTH_EVENT"] ?? "", account: record["HEARTH_ACCOUNT"] ?? "")
     let now = elapsed()
@@ -92,13 +86,11 @@ package final class LogBound: Sendable {
   }
 
   /// Reports the number of records that each source has dropped since the last report.
-  func flush(_ report: (LeftOut) -> Void) {
+  func flush(_ report: (LogRecord) -> Void) {
     let now = elapsed()
     let leftOut = state.withLock { state in
       state.isReportPlanned = false
-      let leftOut = state.sources.filter { $0.value.leftOut > 0 }.map {
-        LeftOut(source: $0.key, count: $0.value.leftOut)
-      }
+      let leftOut = state.sources.filter { $0.value.leftOut > 0 }
       // A source with a full budget needs no entry.
       state.sources = state.sources.compactMapValues { spent in
         var spent = spent
@@ -108,20 +100,22 @@ package final class LogBound: Sendable {
       }
       return leftOut
     }
-    for entry in leftOut.sorted(by: { $0.source < $1.source }) { report(entry) }
+    for (source, spent) in leftOut.sorted(by: { $0.key < $1.key }) {
+      report(source.record(ofLeftOut: spent.leftOut))
+    }
   }
 }
 
-extension LogBound.LeftOut {
-  var record: LogRecord {
-    let name = source.event.isEmpty ? EventName.daemonNotice.rawValue : source.event
-    let whose = source.account.isEmpty ? "" : " for \(source.account)"
+extension LogBound.Source {
+  fileprivate func record(ofLeftOut count: Int) -> LogRecord {
+    let name = event.isEmpty ? EventName.daemonNotice.rawValue : event
+    let whose = account.isEmpty ? "" : " for \(account)"
     let records = count == 1 ? "record" : "records"
     var record = LogRecord(
       level: .warning,
       message: "Dropped \(count) more \(name) \(records)\(whose), because there were too many at once.")
     record.fields = [("HEARTH_EVENT", EventName.daemonNotice.rawValue), ("HEARTH_LEFT_OUT", "\(count)")]
-    if !source.account.isEmpty { record.fields.insert(("HEARTH_ACCOUNT", source.account), at: 0) }
+    if !account.isEmpty { record.fields.insert(("HEARTH_ACCOUNT", account), at: 0) }
     return record
   }
 }

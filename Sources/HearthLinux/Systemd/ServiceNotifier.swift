@@ -1,6 +1,6 @@
 import CSystemd
 import Glibc
-import HearthCore
+package import HearthCore
 import HearthThreads
 
 /// Reports the daemon's state to the service manager (sd_notify(3)). Does nothing if `$NOTIFY_SOCKET` is not set.
@@ -30,8 +30,26 @@ package struct ServiceNotifier: Sendable {
     send(["STOPPING=1", "STATUS=Stopping.", "EXTEND_TIMEOUT_USEC=\(time.wholeMilliseconds * 1000)"])
   }
 
-  /// Sends the watchdog's keep-alive message.
-  package func alive() {
+  /// The time between two keep-alive messages to the service manager's watchdog, half of the watchdog's timeout, or `nil`
+  /// if the service manager has not enabled one for this process (sd_watchdog_enabled(3), `$WATCHDOG_USEC`).
+  package static func watchdogInterval() -> Duration? {
+    var microseconds: UInt64 = 0
+    guard sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }
+    return .microseconds(Int64(clamping: microseconds / 2))
+  }
+
+  /// Sends keep-alive messages until the task is cancelled. Sends no message while `isAlive` returns false or hangs, which
+  /// makes the service manager restart the service.
+  package func keepAlive(
+    every interval: Duration, clock: any Clock, isAlive: @Sendable () async -> Bool
+  ) async {
+    while !Task.isCancelled {
+      if await isAlive() { alive() }
+      await clock.sleep(until: clock.now() + interval)
+    }
+  }
+
+  func alive() {
     send(["WATCHDOG=1"])
   }
 

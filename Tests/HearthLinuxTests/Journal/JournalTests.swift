@@ -114,9 +114,9 @@ struct JournalTests {
   func journalStream() throws {
     var status = stat()
     try #require(fstat(STDERR_FILENO, &status) == 0)
-    #expect(Journal.isJournal(STDERR_FILENO, stream: "\(status.st_dev):\(status.st_ino)"))
-    #expect(!Journal.isJournal(STDERR_FILENO, stream: "\(status.st_dev):\(status.st_ino + 1)"))
-    #expect(!Journal.isJournal(STDERR_FILENO, stream: ""))
-    #expect(!Journal.isJournal(-1, stream: "\(status.st_dev):\(status.st_ino)"))
+    #expect(DaemonLog.isJournal(STDERR_FILENO, stream: "\(status.st_dev):\(status.st_ino)"))
+    #expect(!DaemonLog.isJournal(STDERR_FILENO, stream: "\(status.st_dev):\(status.st_ino + 1)"))
+    #expect(!DaemonLog.isJournal(STDERR_FILENO, stream: ""))
+    #expect(!DaemonLog.isJournal(-1, stream: "\(status.st_dev):\(status.st_ino)"))
   }
 }

@@ -55,7 +55,7 @@ struct ServiceManagerTests {
       unsetenv("WATCHDOG_USEC")
       unsetenv("LISTEN_FDS")
       ServiceNotifier().ready(status: "Nobody listens.")
-      #expect(Watchdog.requested() == nil)
+      #expect(ServiceNotifier.watchdogInterval() == nil)
       let sockets = try PassedSockets().listeners()
       #expect(sockets.isEmpty)
     }
@@ -68,13 +68,13 @@ struct ServiceManagerTests {
       setenv("NOTIFY_SOCKET", manager.path, 1)
       setenv("WATCHDOG_USEC", "30000000", 1)
       setenv("WATCHDOG_PID", "\(getpid())", 1)
-      let watchdog = try #require(Watchdog.requested())
-      #expect(watchdog.interval == .seconds(15))
+      let interval = try #require(ServiceNotifier.watchdogInterval())
+      #expect(interval == .seconds(15))
 
       let clock = ManualClock()
       let isAlive = Flag(true)
       await withTaskGroup(of: Void.self) { group in
-        group.addTask { await watchdog.run(clock: clock, isAlive: { isAlive.isSet }) }
+        group.addTask { await ServiceNotifier().keepAlive(every: interval, clock: clock) { isAlive.isSet } }
         await clock.waitForSleeper(until: clock.now() + .seconds(15))
         #expect(manager.next() == "WATCHDOG=1")
         isAlive.isSet = false
