@@ -112,7 +112,7 @@ package struct ControlClient: ~Copyable {
     _ method: String, _ params: JSONObject = [:], within limit: Duration? = nil
   ) throws(Failure) -> JSON {
     let deadline = Deadline(after: limit ?? timeout)
-    return try response(to: [try send(method, params, until: deadline)], until: deadline).result
+    return try Self.result(of: try response(to: [try send(method, params, until: deadline)], until: deadline))
   }
 
   /// Makes independent calls, sending many before reading the first response. Returns their results in order.
@@ -126,12 +126,9 @@ package struct ControlClient: ~Copyable {
       let ids = try send(calls, until: deadline)
       begun.formUnion(ids.map(\.description))
       for id in ids {
-        do {
-          let json = try response(to: [id], until: deadline).result
-          results.append(.success(try Self.reply(to: Method.self, json).value))
-        } catch {
-          guard case .refused(let refusal) = error else { throw error }
-          results.append(.failure(refusal))
+        switch try response(to: [id], until: deadline).outcome {
+        case .success(let json): results.append(.success(try Self.reply(to: Method.self, json).value))
+        case .failure(let refusal): results.append(.failure(refusal))
         }
       }
     }
@@ -152,7 +149,7 @@ package struct ControlClient: ~Copyable {
   ) throws(Failure) -> Reply<Method.Result>? {
     let json: JSON
     do {
-      json = try response(to: [call.id], until: Deadline(after: limit)).result
+      json = try Self.result(of: try response(to: [call.id], until: Deadline(after: limit)))
     } catch .timedOut {
       return nil
     }
@@ -164,8 +161,9 @@ package struct ControlClient: ~Copyable {
     to first: BegunCall<First>, or second: BegunCall<Second>?
   ) throws(Failure) -> EitherResult<First.Result, Second.Result> {
     let ids = [first.id] + (second.map { [$0.id] } ?? [])
-    let (id, json) = try response(to: ids, until: Deadline(after: timeout))
-    return id == first.id
+    let response = try response(to: ids, until: Deadline(after: timeout))
+    let json = try Self.result(of: response)
+    return response.id == first.id
       ? .first(try Self.reply(to: First.self, json).value) : .second(try Self.reply(to: Second.self, json).value)
   }
 
@@ -203,13 +201,11 @@ package struct ControlClient: ~Copyable {
   }
 
   /// Returns the first response to any of these calls.
-  private mutating func response(
-    to ids: [JSON], until deadline: Deadline
-  ) throws(Failure) -> (id: JSON, result: JSON) {
+  private mutating func response(to ids: [JSON], until deadline: Deadline) throws(Failure) -> Response {
     for id in ids {
       guard let response = early.removeValue(forKey: id.description) else { continue }
       begun.remove(id.description)
-      return (id, try Self.result(of: response))
+      return response
     }
     while true {
       let json = try message(until: deadline)
@@ -222,7 +218,7 @@ package struct ControlClient: ~Copyable {
           continue
         }
         begun.remove(response.id.description)
-        return (response.id, try Self.result(of: response))
+        return response
       } else {
         throw .notUnderstood("it is neither a response nor a notification")
       }

@@ -5,13 +5,10 @@ import Synchronization
 
 /// Delivers events and reconnects when the daemon restarts. Waits on a dedicated thread, so that no task blocks.
 final class EventFeed: Sendable {
-  fileprivate struct Connection: ~Copyable {
-    var client: ControlClient
-    var follower: EventFollower
-  }
-
   private struct State: ~Copyable {
-    var connection: Connection?
+    var client: ControlClient?
+    /// Follows the events of `client`.
+    var follower: EventFollower?
     var pauses = ReconnectPauses()
     var nextTry: ContinuousClock.Instant?
     /// Whether the reader has been told that the daemon is unreachable.
@@ -59,39 +56,31 @@ final class EventFeed: Sendable {
       } catch .interrupted {
         continue
       } catch {
-        state.connection = nil
+        state.client = nil
         state.nextTry = .now + state.pauses.next()
         guard !state.isAway else { continue }
         state.isAway = true
         return .unavailable(HearthClient.Failure(error))
       }
     }
-    state.connection = nil
+    state.client = nil
     return nil
   }
 
   /// Returns the next event, or `nil` for a step that is not reported as an event.
   private func nextEvent(_ state: inout State) throws(ControlClient.Failure) -> HearthClient.Event? {
-    if state.connection == nil { state.connection = try connect() }
-    return try state.connection?.next()
+    if state.client == nil { try connect(&state) }
+    guard let step = try state.follower?.next(from: &state.client!) else { return nil }
+    return HearthClient.Event(step)
   }
 
-  private func connect() throws(ControlClient.Failure) -> Connection {
-    let subscribe: Subscribe
+  private func connect(_ state: inout State) throws(ControlClient.Failure) {
     do {
-      subscribe = Subscribe(account: try AccountName.asked(account))
+      state.follower = EventFollower(Subscribe(account: try AccountName.asked(account)))
     } catch {
       throw .refused(error)
     }
-    let client = try ControlClient(
+    state.client = try ControlClient(
       path: path, timeout: timeout, connecting: min(timeout, ControlClient.connectingTimeout), waker: waker)
-    return Connection(client: client, follower: EventFollower(subscribe))
-  }
-}
-
-extension EventFeed.Connection {
-  fileprivate mutating func next() throws(ControlClient.Failure) -> HearthClient.Event? {
-    guard let step = try follower.next(from: &client) else { return nil }
-    return HearthClient.Event(step)
   }
 }
