@@ -65,7 +65,9 @@ final class Agent: Sendable {
   /// The names of the loaded accounts: all except those that are signed out or were never signed in to.
   private var accounts: [String] {
     get throws(Failure) {
-      try call(ListSessions()).sessions.filter { !$0.state.isUnauthenticated }.map(\.account.description)
+      try call(ListSessions()).sessions.compactMap { session in
+        if case .unauthenticated = session.state { nil } else { session.account.description }
+      }
     }
   }
 
@@ -147,14 +149,5 @@ final class Agent: Sendable {
     var now = timespec()
     clock_gettime(CLOCK_BOOTTIME, &now)
     return Timestamp(milliseconds: Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000)
-  }
-}
-
-extension SessionState {
-  fileprivate var isUnauthenticated: Bool {
-    switch self {
-    case .unauthenticated: true
-    case .hydrating, .locked, .reauthRequired, .authenticated: false
-    }
   }
 }
