@@ -28,7 +28,7 @@ enum Main {
       return
     }
     // Check this first, because reading the configuration already needs a thread.
-    orRefuse { try Surroundings.requireThreads() }
+    orRefuse { try Hardening.requireThreads() }
     let paths = options.paths(
       environment: ProcessInfo.processInfo.environment,
       workingDirectory: FileManager.default.currentDirectoryPath)

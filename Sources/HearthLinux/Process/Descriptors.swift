@@ -9,17 +9,13 @@ package struct Descriptors: Hashable, Sendable {
   /// Maximum number of open descriptors (RLIMIT_NOFILE).
   let limit: Int
 
-  init(limit: Int) {
-    self.limit = limit
-  }
-
   /// Raises the limit as far as allowed and reserves some descriptors for files that Hearth must always be able to
   /// open. Must be called before the process opens anything that stays open.
-  package static func prepare() throws(Surroundings.Missing) -> Descriptors {
+  package static func prepare() throws(MissingResource) -> Descriptors {
     let limit = hearth_raise_descriptor_limit()
     let free = hearth_count_free_descriptors(Int32(needed))
     guard free >= needed, hearth_keep_spare_descriptors() == 0 else {
-      throw Surroundings.Missing(
+      throw MissingResource(
         description: "hearthd needs \(needed) file descriptors, but the limit allows only \(free). Raise the limit "
           + "with \"ulimit -n\", or with LimitNOFILE in its unit.")
     }

@@ -53,7 +53,7 @@ struct DescriptorTests {
   func tooFew() async {
     await #expect(processExitsWith: .success) {
       Self.limit(16, 16)
-      let failure = #expect(throws: Surroundings.Missing.self) { try Descriptors.prepare() }
+      let failure = #expect(throws: MissingResource.self) { try Descriptors.prepare() }
       let sentence = try #require(failure?.description)
       #expect(sentence.contains("ulimit -n") && sentence.contains("needs 40") && !sentence.contains("\n"))
     }
