@@ -11,8 +11,7 @@ package final class WorkerThread: Sendable {
   package typealias Work = @Sendable () -> Void
 
   private enum Condition {
-    case absent, working
-    case idle
+    case absent, idle, working
   }
 
   private struct State {

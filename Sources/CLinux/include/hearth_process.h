@@ -1,5 +1,4 @@
-#ifndef HEARTH_PROCESS_H
-#define HEARTH_PROCESS_H
+#pragma once
 
 #include <spawn.h>
 #include <sys/eventfd.h>
@@ -54,5 +53,3 @@ int hearth_watch_process(pid_t process);
 
 /// Makes the started program close all descriptors from `first` (posix_spawn(3)). Returns 0, or an error number.
 int hearth_close_from(posix_spawn_file_actions_t *actions, int first);
-
-#endif

@@ -38,15 +38,11 @@ package struct DesktopBrowser: PageOpener {
     guard !lines.isEmpty else {
       throw PageNotOpened(message: "The address is neither an https URL nor an http URL on this machine.")
     }
-    var failures: [PageNotOpened] = []
+    var first: PageNotOpened?
     for line in lines {
-      do {
-        return try await run(line)
-      } catch {
-        failures.append(error)
-      }
+      do { return try await run(line) } catch { first = first ?? error }
     }
-    if let first = failures.first { throw first }
+    if let first { throw first }
   }
 
   private func run(_ line: [String]) async throws(PageNotOpened) {

@@ -312,18 +312,15 @@ extension ControlConnection {
 
   /// Runs in the call's own task, so the response is not encoded on the event loop.
   private func finish(_ request: Request, _ number: Int, _ result: ControlResponse) {
-    let outcome: Result<JSON, RPCError>
-    var start: (@Sendable () -> Void)?
-    switch result {
-    case .result(let value): outcome = .success(value)
-    case .failure(let error): outcome = .failure(error)
-    case .subscribed(let value, let begin):
-      outcome = .success(value)
-      start = begin
-    }
+    let (outcome, start): (Result<JSON, RPCError>, (@Sendable () -> Void)?) =
+      switch result {
+      case .result(let value): (.success(value), nil)
+      case .failure(let error): (.failure(error), nil)
+      case .subscribed(let value, let start): (.success(value), start)
+      }
     let response = request.id.map { Response(id: $0, outcome: outcome) }
     let line = response?.line
-    channel.eventLoop.execute { [self, start] in
+    channel.eventLoop.execute { [self] in
       // If the call is no longer running, it was cancelled and has already been answered.
       guard let begun = running.removeValue(forKey: number) else { return }
       respond(response, line: line, begun.batch, begun.index, start: start)

@@ -3,8 +3,8 @@ import Glibc
 
 /// The sockets that the service manager passed (sd_listen_fds(3)).
 package struct PassedSockets: Sendable {
-  private let usable: [Int32]
-  private let unusable: [(descriptor: Int32, kind: String)]
+  /// The passed descriptors. `kind` says what a descriptor is that Hearth does not serve, and is `nil` for all others.
+  private let sockets: [(descriptor: Int32, kind: String?)]
   private let failure: SystemCallFailure?
 
   /// Takes over the passed sockets and removes their variables from the environment. Must be called only once.
@@ -12,35 +12,35 @@ package struct PassedSockets: Sendable {
     let count = sd_listen_fds(1)
     failure = count < 0 ? SystemCallFailure("sd_listen_fds", code: -count) : nil
     let first: Int32 = 3  // SD_LISTEN_FDS_START
-    let kinds = (first..<first + max(count, 0)).map { (descriptor: $0, kind: Self.kind(ofUnusable: $0)) }
-    usable = kinds.filter { $0.kind == nil }.map(\.descriptor)
-    unusable = kinds.compactMap { passed in passed.kind.map { (passed.descriptor, $0) } }
+    sockets = (first..<first + max(count, 0)).map { ($0, Self.kind(ofUnusable: $0)) }
   }
 
   /// Returns the sockets to serve, or an empty array if none were passed. Throws if sockets were passed but all are
   /// unusable, or if `sd_listen_fds` failed.
   package func listeners() throws(PassedSocketFailure) -> [ListeningSocket] {
     if let failure { throw .unreadable(failure) }
-    guard usable.isEmpty, !unusable.isEmpty else { return usable.map(ListeningSocket.init(passed:)) }
+    let usable = sockets.filter { $0.kind == nil }
+    guard usable.isEmpty, !sockets.isEmpty else { return usable.map { ListeningSocket(passed: $0.descriptor) } }
     throw .noneUsable(listing)
   }
 
   /// A human-readable sentence about passed descriptors that Hearth does not serve, or `nil` if it serves all of them.
   package var complaint: String? {
-    guard !unusable.isEmpty else { return nil }
+    guard sockets.contains(where: { $0.kind != nil }) else { return nil }
     return "systemd passed \(listing), which Hearth ignores, because it serves only Unix stream sockets. In "
       + "the socket's unit and its drop-ins, use only ListenStream= with a path."
   }
 
   private var listing: String {
-    unusable.map { "\($0.kind) (descriptor \($0.descriptor))" }.joined(separator: ", ")
+    sockets.compactMap { socket in socket.kind.map { "\($0) (descriptor \(socket.descriptor))" } }.joined(
+      separator: ", ")
   }
 
   /// Sends a line to all clients that wait on the passed sockets. Used by a daemon that cannot start. Also drains all
   /// other input, because unread input makes the service manager start the daemon again and again.
   package func rejectClients(with line: [UInt8]) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
-    for descriptor in usable + unusable.map(\.descriptor) {
+    for (descriptor, _) in sockets {
       // The service manager shares the socket, so making it non-blocking would affect the service manager too.
       while Self.isReadable(descriptor) {
         let client = accept(descriptor, nil, nil)
