@@ -64,17 +64,20 @@ package final class LinuxSinkFiles: SinkFiles {
     try await calls.run {
       let owner = try sink.owner.map(userID)
       let group = try sink.group.map(groupID)
+      // Sets the owner and mode before writing the content, so that no unintended user can ever read it.
+      func fill(_ descriptor: Int32) throws {
+        if let group { try give(descriptor, to: sink.group, uid_t.max, group) }
+        // Sets the mode regardless of the umask, and before the owner, because only the owner can change the mode.
+        try SinkFolder.check(fchmod(descriptor, sink.mode))
+        if let owner { try give(descriptor, to: sink.owner, owner, gid_t.max) }
+        try SinkFolder.write(bytes, to: descriptor)
+      }
       try SinkFolder.open(of: sink.path) { [self] folder, name in
-        if sink.isInPlace {
-          try rewrite(name, in: folder) { descriptor in
-            try fill(descriptor, owner: owner, group: group, sink: sink, bytes)
-          }
-          return
-        }
+        if sink.isInPlace { return try rewrite(name, in: folder, content: fill) }
         let draft = draft(of: name)
         do {
           let mark = sinkMark(of: draft, in: folder)
-          try fill(draft, in: folder, owner: owner, group: group, sink: sink, bytes)
+          try withFile(draft, in: folder, fill)
           try SinkFolder.check(renameat(folder, draft, folder, name))
           written.withLock { $0 = [mark].compactMap(\.self) }
         } catch {
@@ -117,9 +120,7 @@ package final class LinuxSinkFiles: SinkFiles {
   /// Truncates a claimed file and writes `content`. Throws if another program has locked the file (flock(2)), so that
   /// readers that lock the file never see partial content. Without `content`, ignores the lock, so that no reader can
   /// block the token's removal.
-  private func rewrite(
-    _ name: String, in folder: Int32, content: ((Int32) throws -> Void)? = nil
-  ) throws {
+  private func rewrite(_ name: String, in folder: Int32, content: ((Int32) throws -> Void)? = nil) throws {
     let descriptor = try SinkFolder.check(openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
     // Closing the descriptor also releases the lock.
     defer { close(descriptor) }
@@ -148,28 +149,15 @@ package final class LinuxSinkFiles: SinkFiles {
 /// crash.
 private func draft(of name: String) -> String { ".\(name).hearth-new" }
 
-/// Fills an empty file. Sets the owner and mode before writing the content, so that no unintended user can ever read
-/// it.
-private func fill(
-  _ draft: String, in folder: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
-) throws {
-  let descriptor = try SinkFolder.check(openat(folder, draft, O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
-  let result = Result { try fill(descriptor, owner: owner, group: group, sink: sink, bytes) }
+/// Opens a file for writing, runs `body` and closes the file.
+private func withFile(_ name: String, in folder: Int32, _ body: (Int32) throws -> Void) throws {
+  let descriptor = try SinkFolder.check(openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
+  let result = Result { try body(descriptor) }
   // Network file systems may report a failed write only on close. The descriptor is closed even after EINTR, so EINTR
   // is not a failure.
   let code = close(descriptor) == 0 ? 0 : errno
   try result.get()
   guard [0, EINTR].contains(code) else { throw SinkFailure(errno: code) }
-}
-
-private func fill(
-  _ descriptor: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
-) throws {
-  if let group { try give(descriptor, to: sink.group, uid_t.max, group) }
-  // Sets the mode regardless of the umask, and before the owner, because only the owner can change the mode.
-  try SinkFolder.check(fchmod(descriptor, sink.mode))
-  if let owner { try give(descriptor, to: sink.owner, owner, gid_t.max) }
-  try SinkFolder.write(bytes, to: descriptor)
 }
 
 /// Changes the owner or group. `uid_t.max` and `gid_t.max` leave the value unchanged (chown(2)). Skips the system call
