@@ -1,7 +1,6 @@
 import Glibc
 import HearthCore
 package import Logging
-import Synchronization
 
 /// Watches files with inotify(7). All accounts share one inotify instance, because each user can have only 128
 /// instances by default.
