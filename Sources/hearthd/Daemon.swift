@@ -156,7 +156,7 @@ struct Daemon {
       requests: requests, streams: streams, hub: hub, metrics: metrics, clock: clock, info: { await reloader.info },
       rules: { await reloader.rules },
       token: { Token(hashing: $0) },
-      reload: { () async throws(Failure) in try await reloader.reload() })
+      reload: { try await reloader.reload() })
     server = ControlServer(
       sockets: sockets, handler: control,
       limits: ControlLimits(maximumBody: configuration.outbox.maxBody, connections: setup.descriptors.connections),

@@ -83,7 +83,7 @@ enum Main {
       print(await ConfigurationReport.provider(of: address, paths))
       exit(0)
     }
-    do throws(ConfigurationError) {
+    do {
       let (configuration, path) = try Configuration.load(from: paths)
       if let account = options.discover {
         print(await ConfigurationReport.endpoints(of: account, in: configuration, paths))
@@ -95,7 +95,7 @@ enum Main {
       }
       exit(0)
     } catch {
-      print(ConfigurationReport.error(error.description))
+      print(ConfigurationReport.error("\(error)"))
       exit(badConfiguration)
     }
   }
@@ -108,11 +108,11 @@ enum Main {
     } catch {
       if DaemonLog.isJournal {
         DaemonLog.bootstrap(threshold: threshold)
-        EventLog(logger: Logger(label: "hearthd")).record(.configurationRefused(error.description))
+        EventLog(logger: Logger(label: "hearthd")).record(.configurationRefused("\(error)"))
       } else {
-        say(error.description)
+        say("\(error)")
       }
-      rejectClients("\(error.description).")
+      rejectClients("\(error).")
       exit(badConfiguration)
     }
   }

@@ -61,20 +61,19 @@ actor Reloader {
   func serve(_ server: ControlServer) { self.server = server }
 
   /// Applies the configuration completely or not at all. The failure names the file and, if known, the line.
-  func reload() async throws(Failure) {
-    try await mutex.withLock { () async throws(Failure) in try await readAgain() }
+  func reload() async throws {
+    try await mutex.withLock { try await readAgain() }
   }
 
-  private func readAgain() async throws(Failure) {
+  private func readAgain() async throws {
     let (fresh, path): (Configuration, String?)
-    do throws(ConfigurationError) {
+    do {
       (fresh, path) = try Configuration.load(from: parts.setup.paths)
     } catch {
-      parts.log.record(.configurationRefused(error.description))
-      refusal = error.description
+      parts.log.record(.configurationRefused("\(error)"))
+      refusal = "\(error)"
       throw Failure(
-        .internalError,
-        "The new configuration was rejected, so the previous one stays in use. Reason: \(error.description)")
+        .internalError, "The new configuration was rejected, so the previous one stays in use. Reason: \(error)")
     }
     refusal = nil
     ServiceNotifier().reloading()

@@ -10,7 +10,7 @@ extension ControlService {
 }
 
 extension ListSessions: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(Failure) -> Sessions {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> Sessions {
     try await service.statuses(nil)
   }
 }
@@ -22,11 +22,11 @@ extension GetSession: PlainMethod {
 }
 
 extension ChooseAccount: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> ChosenAccount {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> ChosenAccount {
     var place: AccountRules.Place?
     if let url {
       do { place = try AccountRules.Place(url) } catch {
-        throw .invalidParams("The parameter \"url\" cannot be used: \(error).")
+        throw RPCError.invalidParams("The parameter \"url\" cannot be used: \(error).")
       }
     }
     let (rules, accounts) = (await service.rules(), await service.sessions.accounts)
@@ -34,8 +34,9 @@ extension ChooseAccount: PlainMethod {
   }
 }
 
-extension GetToken: InstantMethod {
-  func resultAtOnce(from service: ControlService) -> GivenToken? {
+extension GetToken: PlainMethod {
+  /// Returns the result, or `nil` if that requires waiting.
+  func readyToken(from service: ControlService) -> GivenToken? {
     guard url == nil, scope == nil, audience == nil, !wantsNames else { return nil }
     return service.readyToken(of: account, minValidity: minValidity)
   }
@@ -61,11 +62,11 @@ extension GetToken {
 
   /// Checks that the account's tokens have the requested scopes and audience, because the program would otherwise get
   /// the wrong token.
-  private func check(_ offer: TokenOffer) throws(RPCError) {
+  private func check(_ offer: TokenOffer) throws {
     if let scope, !offer.hasScopes(scope) {
       let scopes =
         offer.scopes.isEmpty ? "the provider's defaults" : "\"\(offer.scopes.joined(separator: " "))\""
-      throw .otherToken(
+      throw RPCError.otherToken(
         "invalid_scope", account,
         message:
           "\(account)'s tokens have other scopes: \(scopes). Omit the scopes, or add an account with the "
@@ -73,7 +74,7 @@ extension GetToken {
     }
     if let audience, audience != offer.audience {
       let theirs = offer.audience.map { "\"\($0)\"" } ?? "the provider's default"
-      throw .otherToken(
+      throw RPCError.otherToken(
         "invalid_target", account,
         message: "\(account)'s tokens have another audience: \(theirs). Omit the audience, or add an account "
           + "whose token_parameters contain the one you need.")
@@ -95,7 +96,7 @@ extension ReportUnauthorized: PlainMethod {
 }
 
 extension DiagnoseSession: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(Failure) -> Diagnoses {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> Diagnoses {
     try await service.check(account)
     var found: [Diagnosis] = []
     if checks != [.sink] {
@@ -117,7 +118,7 @@ extension RefreshSession: PlainMethod {
 }
 
 extension RehydrateSessions: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(Failure) -> Sessions {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> Sessions {
     let entries = try await service.entries(account)
     await withDiscardingTaskGroup { group in
       for entry in entries {
@@ -129,12 +130,12 @@ extension RehydrateSessions: PlainMethod {
 }
 
 extension LockSessions: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(Failure) -> Sessions {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> Sessions {
     let entries = try await service.entries(account)
     await service.lock(entries)
     for entry in entries {
       if let failure = await entry.service.whyLockIsForgotten() {
-        throw .forgettableLock(failure, entry.service.account)
+        throw Failure.forgettableLock(failure, entry.service.account)
       }
     }
     return try await service.statuses(account)
@@ -237,7 +238,7 @@ extension ControlService {
 
   /// Returns the account's token. Refreshes it first if it expires within `minValidity` (default: the session's usual
   /// minimum).
-  func token(of account: AccountName, minValidity: Duration?) async throws(Failure) -> GivenToken {
+  func token(of account: AccountName, minValidity: Duration?) async throws -> GivenToken {
     let answer = try await sessions.ask(.token(minValidity: minValidity), of: account).answer
     let bearer = try answer.bearer
     metrics.tokenGiven(of: account)

@@ -16,7 +16,7 @@ package struct ControlService: ControlHandler {
   let info: @Sendable () async -> DaemonInfo
   let rules: @Sendable () async -> AccountRules
   let token: @Sendable (Secret) -> Token
-  let reload: @Sendable () async throws(Failure) -> Void
+  let reload: @Sendable () async throws -> Void
   /// Held while a page of items is read and encoded.
   let pages = AsyncMutex()
 
@@ -27,7 +27,7 @@ package struct ControlService: ControlHandler {
     outbox: OutboxService, requests: RequestService, streams: StreamService, hub: EventHub, metrics: Metrics,
     clock: any Clock, info: @escaping @Sendable () async -> DaemonInfo,
     rules: @escaping @Sendable () async -> AccountRules = { AccountRules() },
-    token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(Failure) -> Void
+    token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws -> Void
   ) {
     self.sessions = sessions
     self.signIns = signIns
@@ -50,8 +50,6 @@ package struct ControlService: ControlHandler {
       daemonMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()
-
-  private static let instantMethods: [String: any InstantMethod.Type] = [GetToken.name: GetToken.self]
 
   /// The supported methods, by name.
   package static var served: [String: any ControlMethod.Type] { methods }
@@ -78,15 +76,12 @@ package struct ControlService: ControlHandler {
   }
 
   package func resultAtOnce(of request: Request) -> JSON? {
-    guard let method = Self.instantMethods[request.method] else { return nil }
+    guard request.method == GetToken.name else { return nil }
     let begun = metrics.begin()
-    let result = resultAtOnce(method, request.params)
-    if result != nil { metrics.called(request.method, error: nil, since: begun) }
+    guard let token = try? GetToken(params: request.params).readyToken(from: self) else { return nil }
+    let result = token.json(at: clock.now())
+    metrics.called(request.method, error: nil, since: begun)
     return result
-  }
-
-  private func resultAtOnce<Method: InstantMethod>(_ method: Method.Type, _ params: JSONObject) -> JSON? {
-    try? method.init(params: params).resultAtOnce(from: self)?.json(at: clock.now())
   }
 
   private func serve<Method: ServedMethod>(
@@ -120,22 +115,22 @@ package struct ControlService: ControlHandler {
 
   // MARK: - Accounts
 
-  func entry(_ account: AccountName) async throws(Failure) -> SessionDirectory.Entry {
-    guard let entry = await sessions[account] else { throw .unknownAccount(account) }
+  func entry(_ account: AccountName) async throws -> SessionDirectory.Entry {
+    guard let entry = await sessions[account] else { throw Failure.unknownAccount(account) }
     return entry
   }
 
   /// Throws an unknown-account error (1005) if the account is not configured. Does nothing if `account` is `nil`.
-  func check(_ account: AccountName?) async throws(Failure) {
+  func check(_ account: AccountName?) async throws {
     if let account { _ = try await entry(account) }
   }
 
   /// Returns the entry of the account, or of all accounts if `account` is `nil`.
-  func entries(_ account: AccountName?) async throws(Failure) -> [SessionDirectory.Entry] {
+  func entries(_ account: AccountName?) async throws -> [SessionDirectory.Entry] {
     if let account { [try await entry(account)] } else { await sessions.all }
   }
 
-  func statuses(_ account: AccountName?) async throws(Failure) -> Sessions {
+  func statuses(_ account: AccountName?) async throws -> Sessions {
     var statuses: [SessionStatus] = []
     for entry in try await entries(account) { statuses.append(await entry.service.snapshot()) }
     return Sessions(statuses)
@@ -158,10 +153,4 @@ extension PlainMethod {
     // Use the time at the end of the call, because the result contains relative times.
     return .result(result.json(at: service.clock.now()))
   }
-}
-
-/// A method that can usually be answered without waiting.
-protocol InstantMethod: PlainMethod {
-  /// Returns the result, or `nil` if that requires waiting.
-  func resultAtOnce(from service: ControlService) -> Result?
 }

@@ -14,9 +14,7 @@ struct AccountConfiguration: Hashable, Sendable {
   static let sinksKey = "sinks"
 
   /// Reads the table. `proxies` are the proxies from the environment.
-  init(
-    _ name: AccountName, reading table: ConfigurationTable, proxies: ProxyEnvironment
-  ) throws(ConfigurationError) {
+  init(_ name: AccountName, reading table: ConfigurationTable, proxies: ProxyEnvironment) throws {
     try table.requireKeys(
       among: ProviderKey.names + CredentialSettings.Key.names + SessionSettings.Key.names + [Self.sinksKey])
     self.name = name

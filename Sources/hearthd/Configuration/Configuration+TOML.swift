@@ -18,7 +18,7 @@ extension Configuration {
   init(
     text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment, state: StatePaths? = nil,
     ownPlaces: [OwnPlaces.Place] = []
-  ) throws(ConfigurationError) {
+  ) throws {
     // Reject NUL bytes, because the parser expects a C string and would ignore everything after a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): the file contains a NUL byte") }
     let text = text.streamSafe
@@ -30,9 +30,7 @@ extension Configuration {
     let table = ConfigurationTable(
       file: file, roots: roots, values: ConfigurationValue.values(of: root, at: [], lines: lines))
     try table.requireKeys(among: Section.names + DaemonKey.names + AccountRules.Key.names)
-    func section(_ section: Section) throws(ConfigurationError) -> ConfigurationTable {
-      try table.table(section.rawValue)
-    }
+    func section(_ section: Section) throws -> ConfigurationTable { try table.table(section.rawValue) }
     guard root["accounts"]?.table != nil || root["accounts"] == nil else {
       throw table.error(at: "accounts", "\"accounts\" must be tables like [accounts.work]")
     }
@@ -48,7 +46,7 @@ extension Configuration {
     logLevel = try TableReader<LogKey>(section(.log)).choice(.level, as: Logger.Level.self) ?? logLevel
   }
 
-  private static func parse(_ text: String, file: String) throws(ConfigurationError) -> TOMLTable {
+  private static func parse(_ text: String, file: String) throws -> TOMLTable {
     do {
       return try TOMLTable(string: text)
     } catch let error as TOMLParseError {
@@ -60,9 +58,8 @@ extension Configuration {
 
   private static func accounts(
     _ table: ConfigurationTable, proxies: ProxyEnvironment
-  ) throws(ConfigurationError) -> [AccountConfiguration] {
-    var accounts: [AccountConfiguration] = []
-    for key in table.keys {
+  ) throws -> [AccountConfiguration] {
+    try table.keys.map { key in
       guard let name = AccountName(key) else {
         throw table.error(
           at: key,
@@ -70,10 +67,8 @@ extension Configuration {
             + "letter or digit"
         )
       }
-      accounts.append(try AccountConfiguration(name, reading: table.table(key), proxies: proxies))
-    }
-    accounts.sort { $0.name < $1.name }
-    return accounts
+      return try AccountConfiguration(name, reading: table.table(key), proxies: proxies)
+    }.sorted { $0.name < $1.name }
   }
 }
 

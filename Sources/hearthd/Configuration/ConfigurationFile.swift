@@ -7,7 +7,7 @@ struct ConfigurationFile: Hashable, Sendable {
 
   /// Reads the first file that exists. Returns `nil` if no file exists. Throws if `--config` names a file that does not
   /// exist.
-  static func find(in paths: ConfiguredPaths) throws(ConfigurationError) -> ConfigurationFile? {
+  static func find(in paths: ConfiguredPaths) throws -> ConfigurationFile? {
     if let path = paths.configurationOption {
       guard let file = try read(path) else { throw ConfigurationError("\(path): no such file") }
       return file
@@ -21,7 +21,7 @@ struct ConfigurationFile: Hashable, Sendable {
   private static let maximumSize = 1 << 20
 
   /// Reads a file. Returns `nil` if the file does not exist.
-  static func read(_ path: String) throws(ConfigurationError) -> ConfigurationFile? {
+  static func read(_ path: String) throws -> ConfigurationFile? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -72,9 +72,7 @@ func systemError() -> String { String(cString: strerror(errno)) }
 
 extension Configuration {
   /// Loads the configuration and returns it with the file's path. If there is no file, returns the defaults and `nil`.
-  static func load(from paths: ConfiguredPaths) throws(ConfigurationError) -> (
-    configuration: Configuration, path: String?
-  ) {
+  static func load(from paths: ConfiguredPaths) throws -> (configuration: Configuration, path: String?) {
     guard let file = try ConfigurationFile.find(in: paths) else { return (Configuration(), nil) }
     return (
       try Configuration(

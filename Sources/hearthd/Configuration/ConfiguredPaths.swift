@@ -54,7 +54,7 @@ struct ConfiguredPaths: Hashable, Sendable {
   /// The configuration files to try, in order, if no option specifies one.
   var configurationFiles: [String] { unnamed.configurationFiles }
 
-  func state() throws(ConfigurationError) -> StatePaths {
+  func state() throws -> StatePaths {
     guard let folder = stateOption ?? unnamed.state else {
       throw ConfigurationError("the path of the state folder is unknown; set $HOME, or pass a folder with --state-dir")
     }
@@ -62,8 +62,8 @@ struct ConfiguredPaths: Hashable, Sendable {
   }
 
   /// Returns the path at which to create a socket if systemd does not pass one.
-  func socket() throws(ConfigurationError) -> String {
-    do throws(SocketPath.Failure) {
+  func socket() throws -> String {
+    do {
       return try SocketPath.resolve(option: socketOption, else: unnamed)
     } catch {
       throw ConfigurationError(error.description)

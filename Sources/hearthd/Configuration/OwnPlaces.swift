@@ -50,7 +50,7 @@ extension Configuration {
   static func sinks(
     _ table: ConfigurationTable, of accounts: [AccountConfiguration], _ state: StatePaths?,
     _ ownPlaces: [OwnPlaces.Place]
-  ) throws(ConfigurationError) -> [SinkSettings] {
+  ) throws -> [SinkSettings] {
     var (named, sinks): ([OwnPlaces.Place], [(SinkSettings, TableReader<SinkSettings.Key>)]) = ([], [])
     for account in accounts {
       let table = try table.table(account.name.description)
@@ -107,7 +107,7 @@ extension Configuration {
   /// Throws if two accounts use the same credential file, possibly through different paths.
   private static func requireOwnFiles(
     _ accounts: [AccountConfiguration], _ table: ConfigurationTable, _ state: StatePaths?
-  ) throws(ConfigurationError) {
+  ) throws {
     // Skip the check if all paths are defaults, because default paths collide only if someone has linked them.
     guard accounts.contains(where: { $0.credential.file != nil }) else { return }
     let files = accounts.compactMap { account in

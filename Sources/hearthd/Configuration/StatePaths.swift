@@ -20,7 +20,7 @@ struct StatePaths: Hashable, Sendable {
   ///
   /// Creates the credentials folder only on the first start. If the folder is missing later, its volume is probably not
   /// mounted, and the sessions report that.
-  func prepare() throws(ConfigurationError) {
+  func prepare() throws {
     try Self.makeFolder(folder)
     guard let status = Self.status(of: folder) else { throw Self.unusable(folder) }
     try Self.keepPrivate(folder, status)
@@ -28,7 +28,7 @@ struct StatePaths: Hashable, Sendable {
     if let status = Self.status(of: credentials) { try Self.keepPrivate(credentials, status) }
   }
 
-  private static func makeFolder(_ path: String) throws(ConfigurationError) {
+  private static func makeFolder(_ path: String) throws {
     let ends = path.indices.dropFirst().filter { path[$0] == "/" } + [path.endIndex]
     for end in ends {
       let folder = path[..<end]
@@ -60,7 +60,7 @@ struct StatePaths: Hashable, Sendable {
   }
 
   /// Removes other users' permissions. Throws if another user owns the folder or can write to it.
-  private static func keepPrivate(_ path: String, _ status: stat) throws(ConfigurationError) {
+  private static func keepPrivate(_ path: String, _ status: stat) throws {
     guard status.st_mode & S_IFMT == S_IFDIR else { throw ConfigurationError("\(path): not a folder") }
     guard status.st_uid == geteuid() else {
       throw ConfigurationError("\(path): the folder belongs to user \(status.st_uid), but must be your own")
