@@ -1,5 +1,4 @@
 import HearthCore
-internal import Synchronization
 
 extension Result {
   /// Creates a result from the value that `body` returns or the error that it throws.
@@ -34,43 +33,5 @@ extension [CheckedContinuation<Void, Never>] {
   mutating func resumeAll() {
     forEach { $0.resume() }
     removeAll()
-  }
-}
-
-/// Wakes the task that is waiting. If no task is waiting, the next call to `wait` returns immediately.
-final class AsyncSignal: Sendable {
-  private struct State {
-    var isSent = false
-    var waiter: CheckedContinuation<Void, Never>?
-  }
-
-  private let state = Mutex(State())
-
-  func send() {
-    let waiter = state.withLock { state in
-      defer { state.waiter = nil }
-      if state.waiter == nil { state.isSent = true }
-      return state.waiter
-    }
-    waiter?.resume()
-  }
-
-  /// Waits for a signal, or until the task is cancelled.
-  func wait() async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isSent = state.withLock { state in
-          guard !state.isSent, !Task.isCancelled else {
-            state.isSent = false
-            return true
-          }
-          state.waiter = continuation
-          return false
-        }
-        if isSent { continuation.resume() }
-      }
-    } onCancel: {
-      send()
-    }
   }
 }

@@ -14,7 +14,8 @@ package actor OutboxService: RunningService {
   let makeID: @Sendable (Timestamp) -> String
   let publisher: OutboxPublisher
   private let log: Logger
-  private let wakeUp = AsyncSignal()
+  /// Wakes the loop. A wake-up while the loop is working makes it look once more.
+  private let (wakeUps, wakeUp) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   /// The sum of the clock steps that the machine has handled.
   private var stepped: Duration
 
@@ -58,7 +59,7 @@ package actor OutboxService: RunningService {
     publisher.changed(machine.takePauseChanges())
     store.observe { [publisher, wakeUp] commit in
       publisher.received(commit)
-      if !commit.ready.isEmpty { wakeUp.send() }
+      if !commit.ready.isEmpty { wakeUp.yield() }
     }
   }
 
@@ -144,7 +145,7 @@ package actor OutboxService: RunningService {
   func follow() {
     publisher.changed(machine.takePauseChanges())
     for id in machine.takeResumed() { waiting.removeValue(forKey: id)?.resume() }
-    wakeUp.send()
+    wakeUp.yield()
   }
 
   // MARK: - The loop
@@ -153,6 +154,7 @@ package actor OutboxService: RunningService {
   package func run() async {
     let clock = clock
     await withDiscardingTaskGroup { group in
+      var wakeUps = wakeUps.makeAsyncIterator()
       group.addTask { [weak self] in
         for await _ in clock.steps() { await self?.clockChanged() }
       }
@@ -170,7 +172,10 @@ package actor OutboxService: RunningService {
           let now = now()
           noteNothingToSend()
           flushes.end { machine.isIdle($0, at: now) }
-          await rest(until: min(machine.nextWake(after: begun), countsDueAt ?? .distantFuture))
+          let deadline = min(machine.nextWake(after: begun), countsDueAt ?? .distantFuture)
+          let timer = clock.timer(at: deadline) { [wakeUp] in wakeUp.yield() }
+          await wakeUps.next(isolation: #isolation)
+          timer.cancel()
         }
       }
       machine.stop(grace: .zero, at: now())
@@ -190,12 +195,6 @@ package actor OutboxService: RunningService {
   private func noteNothingToSend() {
     guard storeFailures.lasting != nil, machine.names.allSatisfy({ machine.isIdle($0, at: now()) }) else { return }
     storeFailures.succeeded(at: .sending)
-  }
-
-  private func rest(until deadline: Timestamp) async {
-    let timer = clock.timer(at: deadline) { [wakeUp] in wakeUp.send() }
-    await wakeUp.wait()
-    timer.cancel()
   }
 
   private func perform(_ work: OutboxStoreWork) async {

@@ -12,7 +12,7 @@ package actor SessionService: PlanningService, RunningService {
   private(set) var store: any CredentialStore
   /// The store of a new configuration, until the machine switches to it.
   private var nextStore: (any CredentialStore)?
-  private let storeReplaced = AsyncSignal()
+  private let (replacements, storeReplaced) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   private(set) var endpoint: any TokenEndpoint
   let clock: any Clock
   let logger: Logger
@@ -92,7 +92,8 @@ package actor SessionService: PlanningService, RunningService {
         // The file may have changed before Hearth started to watch it.
         if !isFirst { receive(.credentialHinted) }
         group.addTask { for await _ in changes { await self.receive(.credentialHinted) } }
-        await storeReplaced.wait()
+        var replacements = replacements.makeAsyncIterator()
+        await replacements.next(isolation: #isolation)
         group.cancelAll()
       }
       isFirst = false
@@ -212,7 +213,7 @@ package actor SessionService: PlanningService, RunningService {
     guard let next = nextStore else { return }
     storeWork.add { [store] in await store.lock() }
     (store, nextStore) = (next, nil)
-    storeReplaced.send()
+    storeReplaced.yield()
   }
 
   /// Returns whether this lock is set, even if it is not visible because there is no session to lock.
