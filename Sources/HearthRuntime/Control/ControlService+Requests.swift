@@ -63,26 +63,14 @@ extension WriteStream: PlainMethod {
 extension ReadStream: PlainMethod {
   func result(from service: ControlService, for peer: any ControlPeer) async throws -> ReadPiece {
     let stream = try await service.streams.stream(text, of: peer.id)
-    let reading = try await stream.read()
+    let piece = try await stream.read()
     do {
       try await service.checkReader(of: stream.account, answerFor: await stream.subject)
     } catch {
       await stream.close()
       throw error
     }
-    return ReadPiece(reading)
-  }
-}
-
-extension ReadPiece {
-  fileprivate init(_ reading: RequestStream.Reading) {
-    switch reading {
-    case .head(let response, let url):
-      self.init(status: response.status, headers: response.headers, url: url.description)
-    case .piece(let data): self.init(data: data)
-    case .rewind: self.init(next: 0)
-    case .end: self.init(isEnd: true)
-    }
+    return piece
   }
 }
 

@@ -10,15 +10,6 @@ actor RequestStream {
   /// The maximum time for which a client may leave a stream idle.
   static let idleTime: Duration = .seconds(300)
 
-  /// The result of a client's read.
-  enum Reading {
-    case head(APIResponse, HTTPURL)
-    case piece([UInt8])
-    /// The client must send the body again from the start.
-    case rewind
-    case end
-  }
-
   private enum Phase {
     /// The stream waits for the token or the connection.
     case preparing
@@ -282,7 +273,7 @@ extension RequestStream {
   }
 
   /// Waits for the next part of the answer and returns it. The first part is the head.
-  func read() async throws -> Reading {
+  func read() async throws -> ReadPiece {
     guard !isReading else { throw Failure.invalidParams("stream is busy: another call is reading the response") }
     (isReading, lastCall) = (true, clock.now())
     defer { (isReading, lastCall) = (false, clock.now()) }
@@ -290,11 +281,11 @@ extension RequestStream {
       switch phase {
       case .awaitingBody where owesRewind:
         owesRewind = false
-        return .rewind
+        return ReadPiece(next: 0)
       case .preparing, .awaitingBody, .exchanging: await change()
       case .answered(let response, _) where !isHeadGiven:
         isHeadGiven = true
-        return .head(response, url)
+        return ReadPiece(status: response.status, headers: response.headers, url: url.description)
       case .answered(_, let exchange):
         let piece: [UInt8]?
         do {
@@ -305,9 +296,9 @@ extension RequestStream {
           continue
         }
         guard isOpen else { continue }
-        if let piece { return .piece(piece) }
+        if let piece { return ReadPiece(data: piece) }
         close()
-        return .end
+        return ReadPiece(isEnd: true)
       case .failed, .over: try tellEnd()
       }
     }
