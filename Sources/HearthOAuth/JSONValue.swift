@@ -22,9 +22,9 @@ enum JSONValue: Hashable, Sendable {
     switch json {
     case .null: self = .null
     case .bool(let value): self = .bool(value)
-    case .number(let number):
-      let double = number.double.flatMap { $0.isFinite ? JSONValue.number($0) : nil }
-      self = number.int.map { .integer(Int64($0)) } ?? double ?? .null
+    case .number:
+      let double = json.double.flatMap { $0.isFinite ? JSONValue.number($0) : nil }
+      self = json.int.map { .integer(Int64($0)) } ?? double ?? .null
     case .string(let text): self = .string(text.streamSafe)
     case .array(let values): self = .array(values.map { JSONValue($0) })
     case .object(let object):

@@ -31,7 +31,7 @@ struct Daemon {
   struct Parts {
     let setup: Setup
     let clock: SystemClock
-    let log: EventLog
+    let log: Logger
     let status: StatusLine
     let hub: EventHub
     let sessions: SessionDirectory
@@ -70,7 +70,7 @@ struct Daemon {
     signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
     let configuration = setup.configuration
     let clock = try SystemClock()
-    let (log, status, sessions) = (EventLog(logger: logger), StatusLine(), SessionDirectory())
+    let (status, sessions) = (StatusLine(), SessionDirectory())
     let hub = EventHub(clock: clock)
     let metrics = Metrics(
       store: FileMetricsStore(path: setup.state.metrics, files: LinuxFileSystem(), clock: clock, logger: logger),
@@ -134,10 +134,10 @@ struct Daemon {
       sender: senders.token, api: api,
       accounts: AccountsFile(path: setup.state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger),
       sessions: sessions, revocations: revocations, skewMeasured: { updates.yield(.skewMeasured($0, $1)) },
-      publish: { events, session in
+      publish: { [logger] events, session in
         hub.update(session, after: events)
         metrics.update(session, after: events)
-        for event in events { log.record(.session(event, session)) }
+        for event in events { logger.record(.session(event, session)) }
         sinks.sessionChanged(session.account, session.state)
         updates.yield(.changed(session))
         if events.contains(where: \.isEndOfUse) { reauth.sessionEnded(session.account) }
@@ -145,7 +145,7 @@ struct Daemon {
         status.sessionIs(session.account, session.state)
       })
     parts = Parts(
-      setup: setup, clock: clock, log: log, status: status, hub: hub, sessions: sessions, signIns: signIns,
+      setup: setup, clock: clock, log: logger, status: status, hub: hub, sessions: sessions, signIns: signIns,
       sinks: sinks, access: access, outbox: outbox, requests: requests, streams: streams)
     let reloader = Reloader(parts, builder, socketPath: sockets.lazy.compactMap(\.path).first ?? setup.socketPath) {
       [setup.passed.complaint, watch.trouble].compactMap(\.self) + troubles.sentences
@@ -195,7 +195,7 @@ struct Daemon {
       tasks.addTask { await handleSignals(of: group) }
       await parts.outbox.waitUntilReady(for: parts.sessions.accounts)
       await parts.sinks.waitUntilIdle()
-      parts.log.record(.started(version: HearthVersion.text))
+      logger.record(.started(version: HearthVersion.text))
       parts.status.ready()
       try await tasks.next()
       tasks.cancelAll()
@@ -287,7 +287,7 @@ struct Daemon {
           reloads.addTask { try? await reloader.reload() }
           continue
         }
-        parts.log.record(.stopping(version: HearthVersion.text))
+        logger.record(.stopping(version: HearthVersion.text))
         let timeout = await reloader.stopTimeout + Self.stopMargin
         parts.status.stopping(within: timeout)
         await group.triggerGracefulShutdown()

@@ -108,7 +108,7 @@ enum Main {
     } catch {
       if DaemonLog.isJournal {
         DaemonLog.bootstrap(threshold: threshold)
-        EventLog(logger: Logger(label: "hearthd")).record(.configurationRefused("\(error)"))
+        Logger(label: "hearthd").record(.configurationRefused("\(error)"))
       } else {
         say("\(error)")
       }

@@ -79,8 +79,7 @@ actor Reloader {
     ServiceNotifier().reloading()
     configurationPath = path
     let changes = fresh.changes(from: current)
-    Logger(label: "hearthd").debug(
-      "Changes in the configuration: \(changes.isEmpty ? "none" : changes.joined(separator: "; ")).")
+    parts.log.debug("Changes in the configuration: \(changes.isEmpty ? "none" : changes.joined(separator: "; ")).")
     await apply(fresh)
     await parts.outbox.waitUntilReady(for: parts.sessions.begun)
     await parts.sinks.waitUntilIdle()
@@ -111,7 +110,7 @@ actor Reloader {
     server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody, connections: parts.setup.descriptors.connections))
     if fresh.oidcAgentSocket {
       let advice = "\"systemctl --user enable --now hearth-oidc-agent.socket\""
-      Logger(label: "hearthd").warning(
+      parts.log.warning(
         "oidc_agent_socket no longer has any effect and can be removed. To serve oidc-agent's clients, run \(advice).")
     }
   }

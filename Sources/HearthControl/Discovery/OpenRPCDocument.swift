@@ -59,7 +59,11 @@ package struct OpenRPCDocument: TimelessWireValue {
 
   private static func describe(_ event: EventName, _ components: inout SchemaComponents) -> JSONObject? {
     event.params.map { params in
-      let members = NotificationHead.fields.schemas(&components) + members(params, &components)
+      // The members that every notification has, and those of the event.
+      let members =
+        MemberSchema.required("subscription", WireType<String>.text.schema)(&components)
+        + MemberSchema.required("seq", WireType<Int>.int.schema)(&components)
+        + MemberSchema.required("time", WireType<Timestamp>.time.schema)(&components) + members(params, &components)
       return ["name": .string(event.rawValue), "params": .array(members.map { describe($0) })]
     }
   }
@@ -72,17 +76,6 @@ package struct OpenRPCDocument: TimelessWireValue {
   private static func describe(_ member: MemberSchema) -> JSON {
     ["name": .string(member.name), "required": .bool(member.isRequired), "schema": .object(member.schema)]
   }
-}
-
-/// The members that every notification has.
-private struct NotificationHead: WireValue {
-  static let fields = Fields<NotificationHead>(
-    .required("subscription", \.subscription, .text), .required("seq", \.seq, .int), .required("time", \.time, .time),
-    make: Self.init)
-
-  let subscription: String
-  let seq: Int
-  let time: Timestamp
 }
 
 extension WireType<JSONObject> {

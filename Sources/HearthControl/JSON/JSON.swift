@@ -5,7 +5,8 @@ import HearthCore
 package enum JSON: Hashable, Sendable {
   case null
   case bool(Bool)
-  case number(JSONNumber)
+  /// The original text of a number (section 6).
+  case number(String)
   case string(String)
   case array([JSON])
   case object(JSONObject)
@@ -16,12 +17,12 @@ extension JSON {
   package init(_ text: String?) { self = text.map(JSON.string) ?? .null }
 
   /// Creates a number, or null from `nil`.
-  package init(_ number: Int?) {
-    self = number.map { .number(JSONNumber($0)) } ?? .null
-  }
+  package init(_ number: Int?) { self = number.map { .number(String($0)) } ?? .null }
 
-  /// Creates a number, or null from an infinity or NaN.
-  package init(finite number: Double) { self = JSONNumber(number).map(JSON.number) ?? .null }
+  /// Creates a number with the shortest possible text, or null from an infinity or NaN, which JSON cannot represent.
+  package init(finite number: Double) {
+    self = number.isFinite ? .number(Int(exactly: number).map(String.init) ?? "\(number)") : .null
+  }
 
   package init(_ flag: Bool) { self = .bool(flag) }
 
@@ -29,10 +30,13 @@ extension JSON {
 
   package var bool: Bool? { if case .bool(let flag) = self { flag } else { nil } }
 
-  /// The number, or `nil` if it is not whole or does not fit in an `Int`.
-  package var int: Int? { if case .number(let number) = self { number.int } else { nil } }
+  /// The number, or `nil` if it is not whole or does not fit in an `Int`. Numbers such as `1e3` and `2.0` are whole.
+  package var int: Int? {
+    guard case .number(let text) = self else { return nil }
+    return Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
+  }
 
-  package var double: Double? { if case .number(let number) = self { number.double } else { nil } }
+  package var double: Double? { if case .number(let text) = self { Double(text) } else { nil } }
 
   package var string: String? { if case .string(let text) = self { text } else { nil } }
 
@@ -60,30 +64,6 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
   package init(arrayLiteral elements: JSON...) { self = .array(elements) }
   package init(dictionaryLiteral elements: (String, JSON)...) {
     self = .object(JSONObject(elements.map { JSONObject.Member(key: $0.0, value: $0.1) }))
-  }
-}
-
-/// A JSON number (RFC 8259, section 6), stored as its original text.
-package struct JSONNumber: Hashable, Sendable {
-  package let text: String
-
-  /// Creates a number from text that the parser has checked.
-  init(parsed text: String) { self.text = text }
-
-  package init(_ value: Int) { text = String(value) }
-
-  /// Creates a number with the shortest possible text. Returns `nil` for an infinity or NaN, which JSON cannot
-  /// represent.
-  package init?(_ value: Double) {
-    guard value.isFinite else { return nil }
-    text = Int(exactly: value).map(String.init) ?? "\(value)"
-  }
-
-  package var double: Double? { Double(text) }
-
-  /// The number, or `nil` if it is not whole or does not fit in an `Int`. Numbers such as `1e3` and `2.0` are whole.
-  package var int: Int? {
-    Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
   }
 }
 

@@ -132,7 +132,7 @@ private struct JSONParser {
     }
   }
 
-  private mutating func number() throws(JSONError) -> JSONNumber {
+  private mutating func number() throws(JSONError) -> String {
     let start = offset
     if next == UInt8(ascii: "-") { offset += 1 }
     if next == UInt8(ascii: "0") { offset += 1 } else { try digits() }
@@ -145,7 +145,7 @@ private struct JSONParser {
       if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { offset += 1 }
       try digits()
     }
-    return JSONNumber(parsed: String(decoding: bytes[start..<offset], as: UTF8.self))
+    return String(decoding: bytes[start..<offset], as: UTF8.self)
   }
 
   /// Skips one or more digits.

@@ -14,7 +14,7 @@ extension JSON: CustomStringConvertible {
     switch self {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let flag): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
-    case .number(let number): bytes.append(contentsOf: number.text.utf8)
+    case .number(let text): bytes.append(contentsOf: text.utf8)
     case .string(let text): JSON.write(text, to: &bytes)
     case .array(let elements):
       bytes.append(UInt8(ascii: "["))

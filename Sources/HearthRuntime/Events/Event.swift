@@ -71,15 +71,9 @@ struct EventNotification {
   var params: any WireValue = Empty()
 }
 
-/// Writes events to the log. If stderr is connected to the journal, metadata with upper-case keys is stored in journal
-/// fields.
-package struct EventLog: Sendable {
-  private let logger: Logger
-
-  package init(logger: Logger) {
-    self.logger = logger
-  }
-
+extension Logger {
+  /// Writes an event to the log. If stderr is connected to the journal, metadata with upper-case keys is stored in
+  /// journal fields.
   package func record(_ event: Event) {
     for record in event.publication.records {
       var metadata: Logger.Metadata = ["HEARTH_EVENT": "\(record.name.rawValue)"]
@@ -87,7 +81,7 @@ package struct EventLog: Sendable {
       for (name, value) in record.fields {
         if let value { metadata[name] = "\(value)" }
       }
-      logger.log(level: record.level, "\(record.message)", metadata: metadata)
+      log(level: record.level, "\(record.message)", metadata: metadata)
     }
   }
 }

@@ -31,99 +31,73 @@ enum MetricName: String, CaseIterable {
   /// other counts start at zero, as scrapers expect.
   var isKept: Bool { self == .automaticSignOuts || self == .signedOut }
 
-  var kind: MetricFamily.Kind {
-    switch definition.shape {
-    case .gauge: .gauge
-    case .counter: .counter
-    case .histogram: .histogram
-    }
-  }
-
-  /// The upper bounds of a histogram's buckets. Empty for other kinds of metrics.
-  var bounds: [Duration] { if case .histogram(let bounds) = definition.shape { bounds } else { [] } }
-
   private var unit: String? { ["seconds", "bytes"].first { rawValue.hasSuffix("_" + $0) } }
 
-  private enum Shape {
-    case gauge, counter
-    case histogram([Duration])
-  }
+  /// `bounds` are the upper bounds of a histogram's buckets. They are empty for other kinds of metrics.
+  typealias Definition = (kind: MetricFamily.Kind, help: String, bounds: [Duration])
 
-  private var definition: (shape: Shape, help: String) {
+  private static func gauge(_ help: String) -> Definition { (.gauge, help, []) }
+  private static func counter(_ help: String) -> Definition { (.counter, help, []) }
+  private static func histogram(_ bounds: [Duration], _ help: String) -> Definition { (.histogram, help, bounds) }
+
+  var definition: Definition {
     switch self {
-    case .authenticated: (.gauge, "1 if the account's session is authenticated, otherwise 0.")
-    case .tokenRemaining: (.gauge, "Remaining lifetime of the access token; 0 once it has expired.")
-    case .refreshes: (.counter, "Refreshes by result: success, unavailable, rejected or misconfigured.")
-    case .unauthorized: (.counter, "Current tokens that an API rejected with 401. Each token counts once.")
-    case .tokensGiven: (.counter, "Tokens given to programs.")
+    case .authenticated: Self.gauge("1 if the account's session is authenticated, otherwise 0.")
+    case .tokenRemaining: Self.gauge("Remaining lifetime of the access token; 0 once it has expired.")
+    case .refreshes: Self.counter("Refreshes by result: success, unavailable, rejected or misconfigured.")
+    case .unauthorized: Self.counter("Current tokens that an API rejected with 401. Each token counts once.")
+    case .tokensGiven: Self.counter("Tokens given to programs.")
     case .requests:
-      (
-        .counter,
-        "Requests sent for programs, by response: 2xx, 3xx, 401, 4xx, 5xx or none (no response)."
-      )
+      Self.counter("Requests sent for programs, by response: 2xx, 3xx, 401, 4xx, 5xx or none (no response).")
     case .automaticSignOuts:
-      (
-        .counter,
-        "Sessions that ended without a sign-out, by the reason they ended, since the daemon's first start."
-      )
+      Self.counter("Sessions that ended without a sign-out, by the reason they ended, since the daemon's first start.")
     case .signedOut:
-      (
-        .histogram(
-          [.minutes(1), .minutes(5), .minutes(15), .hours(1), .hours(4), .hours(12), .hours(24), .hours(168)]),
+      Self.histogram(
+        [.minutes(1), .minutes(5), .minutes(15), .hours(1), .hours(4), .hours(12), .hours(24), .hours(168)],
         "Time from the end of a session to the account's next sign-in, by the reason the session ended, since the "
-          + "daemon's first start."
-      )
+          + "daemon's first start.")
     case .outboxItems:
-      (.gauge, "Items in the outbox by state, including delivered and dead items until they are removed.")
-    case .outboxBytes: (.gauge, "Size of the bodies, headers and URLs in the outbox.")
+      Self.gauge("Items in the outbox by state, including delivered and dead items until they are removed.")
+    case .outboxBytes: Self.gauge("Size of the bodies, headers and URLs in the outbox.")
     case .deliveryLatency:
-      (
-        .histogram([
+      Self.histogram(
+        [
           .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30),
           .minutes(5), .hours(1), .hours(6), .hours(24),
-        ]),
-        "Time from enqueueing an item to delivering it, including waits."
-      )
-    case .deliveredBytes: (.counter, "Size of the bodies, headers and URLs that were delivered.")
+        ],
+        "Time from enqueueing an item to delivering it, including waits.")
+    case .deliveredBytes: Self.counter("Size of the bodies, headers and URLs that were delivered.")
     case .attempts:
-      (
-        .counter,
-        "Requests sent for the outbox, by response: 2xx, 3xx, 401, 4xx, 5xx or none (no response)."
-      )
+      Self.counter("Requests sent for the outbox, by response: 2xx, 3xx, 401, 4xx, 5xx or none (no response).")
     case .attemptDuration:
-      (
-        .histogram([
+      Self.histogram(
+        [
           .milliseconds(10), .milliseconds(50), .milliseconds(100), .milliseconds(250), .milliseconds(500),
           .seconds(1), .milliseconds(2500), .seconds(5), .seconds(10), .seconds(30),
-        ]),
-        "Time from the start of an outbox request until the API responds or the request fails."
-      )
-    case .staleAnswers:
-      (.counter, "Cached responses returned because Hearth could not get a new response.")
+        ],
+        "Time from the start of an outbox request until the API responds or the request fails.")
+    case .staleAnswers: Self.counter("Cached responses returned because Hearth could not get a new response.")
     case .calls:
-      (
-        .counter,
+      Self.counter(
         "Calls on the socket by method and result (success, or the kind of error). The method is 'unknown' for "
-          + "unsupported methods, lines that are not valid calls, and connections over the limit."
-      )
+          + "unsupported methods, lines that are not valid calls, and connections over the limit.")
     case .callDuration:
-      (
-        .histogram([
+      Self.histogram(
+        [
           .microseconds(100), .microseconds(500), .milliseconds(1), .milliseconds(5), .milliseconds(10),
           .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30),
-        ]),
-        "Time from a call to its response, by method."
-      )
-    case .connections: (.gauge, "Open connections to the socket.")
-    case .subscriptions: (.gauge, "Active subscriptions to events.")
-    case .laggedSubscribers: (.counter, "Subscriptions that were closed because their reader was too slow.")
-    case .buildInfo: (.gauge, "Always 1. The label contains the version.")
-    case .startTime: (.gauge, "Unix time at which the daemon started.")
+        ],
+        "Time from a call to its response, by method.")
+    case .connections: Self.gauge("Open connections to the socket.")
+    case .subscriptions: Self.gauge("Active subscriptions to events.")
+    case .laggedSubscribers: Self.counter("Subscriptions that were closed because their reader was too slow.")
+    case .buildInfo: Self.gauge("Always 1. The label contains the version.")
+    case .startTime: Self.gauge("Unix time at which the daemon started.")
     }
   }
 
   func family(_ samples: [MetricSample]) -> MetricFamily {
-    MetricFamily(name: rawValue, type: kind, unit: unit, help: definition.help, samples: samples)
+    MetricFamily(name: rawValue, type: definition.kind, unit: unit, help: definition.help, samples: samples)
   }
 }
 

@@ -54,8 +54,7 @@ final class MetricCell: Sendable {
   private let state: Mutex<State>
 
   init(_ name: MetricName) {
-    kind = name.kind
-    bounds = name.bounds
+    (kind, _, bounds) = name.definition
     state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
   }
 

@@ -26,11 +26,10 @@ final class OutboxPublisher: Sendable {
 
   private let state = Mutex(State())
   private let subscriber: @Sendable ([OutboxEvent], OutboxOverview) -> Void
-  private let log: EventLog
+  private let log: Logger
 
   init(_ log: Logger, _ subscriber: @escaping @Sendable ([OutboxEvent], OutboxOverview) -> Void) {
-    self.log = EventLog(logger: log)
-    self.subscriber = subscriber
+    (self.log, self.subscriber) = (log, subscriber)
   }
 
   func received(_ commit: OutboxCommit) {

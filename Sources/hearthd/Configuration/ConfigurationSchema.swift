@@ -7,7 +7,7 @@ import Logging
 /// The configuration keys as a JSON Schema (draft 7), for editors and the manual page hearth.toml(5).
 enum ConfigurationSchema {
   static var document: JSON {
-    let sinks = KeyDescription.tables(
+    let sinks = JSON.tables(
       SinkSettings.Key.self, "Files that contain a current token while the account is signed in.", required: ["path"])
     let account = table(
       members(ProviderKey.self) + members(CredentialSettings.Key.self) + members(SessionSettings.Key.self)
@@ -17,7 +17,7 @@ enum ConfigurationSchema {
       "type": "object", "description": "One table for each account: [accounts.NAME].", "additionalProperties": false,
       "patternProperties": ["^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$": account],
     ]
-    let sections: [(String, KeyDescription)] = Configuration.Section.allCases.map { section in
+    let sections: [(String, JSON)] = Configuration.Section.allCases.map { section in
       let content =
         switch section {
         case .accounts: accounts
@@ -25,7 +25,7 @@ enum ConfigurationSchema {
         case .outbox: table(members(OutboxSettings.Key.self), [("description", "Limits and retries of the outbox.")])
         case .log: table(members(Configuration.LogKey.self), [("description", "Logging.")])
         }
-      return (section.rawValue, KeyDescription(schema: content))
+      return (section.rawValue, content)
     }
     let keys = members(AccountRules.Key.self) + members(Configuration.DaemonKey.self)
     return table(
@@ -33,13 +33,13 @@ enum ConfigurationSchema {
       [("$schema", "http://json-schema.org/draft-07/schema#"), ("title", "Hearth configuration")])
   }
 
-  fileprivate static func members<Key: DescribedKey>(_: Key.Type) -> [(String, KeyDescription)] {
+  fileprivate static func members<Key: DescribedKey>(_: Key.Type) -> [(String, JSON)] {
     Key.allCases.map { ($0.rawValue, $0.description) }
   }
 
-  fileprivate static func table(_ keys: [(String, KeyDescription)], _ more: [(String, JSON)] = []) -> JSON {
-    let properties = JSON(members: keys.map { ($0.0, $0.1.schema) })
-    return JSON(members: more + [("type", "object"), ("additionalProperties", false), ("properties", properties)])
+  fileprivate static func table(_ keys: [(String, JSON)], _ more: [(String, JSON)] = []) -> JSON {
+    JSON(
+      members: more + [("type", "object"), ("additionalProperties", false), ("properties", JSON(members: keys))])
   }
 }
 
@@ -50,29 +50,26 @@ extension JSON {
 }
 
 protocol DescribedKey: ConfigurationKey {
-  var description: KeyDescription { get }
+  /// A schema with the key's allowed values, purpose and default.
+  var description: JSON { get }
 }
 
-/// A key's allowed values, purpose and default.
-struct KeyDescription {
-  let schema: JSON
-
-  init(schema: JSON) { self.schema = schema }
-
+/// The descriptions of keys.
+extension JSON {
   private init(_ type: [(String, JSON)], _ text: String, _ fallback: JSON? = nil) {
     let ends: [(String, JSON)] = fallback.map { [("default", $0)] } ?? []
-    self.init(schema: JSON(members: type + [("description", .string(text))] + ends))
+    self.init(members: type + [("description", .string(text))] + ends)
   }
 
   func noting(_ sentence: String) -> Self {
-    var schema = schema.object ?? [:]
+    var schema = object ?? [:]
     schema["description"] = .string("\(schema["description"]?.string ?? "") \(sentence)")
-    return Self(schema: .object(schema))
+    return .object(schema)
   }
 
-  private static func string(_ more: (String, JSON)...) -> [(String, JSON)] { [("type", "string")] + more }
+  private static func textType(_ more: (String, JSON)...) -> [(String, JSON)] { [("type", "string")] + more }
 
-  static func text(_ text: String, _ fallback: JSON? = nil) -> Self { Self(string(("minLength", 1)), text, fallback) }
+  static func text(_ text: String, _ fallback: JSON? = nil) -> Self { Self(textType(("minLength", 1)), text, fallback) }
 
   static func texts(_ text: String, among names: [String]? = nil) -> Self {
     let element: JSON = names.map { ["enum": .array($0.map(JSON.string))] } ?? ["type": "string", "minLength": 1]
@@ -101,11 +98,11 @@ struct KeyDescription {
   }
 
   static func duration(_ text: String, _ fallback: JSON? = nil) -> Self {
-    Self(string(("pattern", "^[0-9]+(ms|s|m|h|d)$")), text, fallback)
+    Self(textType(("pattern", "^[0-9]+(ms|s|m|h|d)$")), text, fallback)
   }
 
   static func size(_ text: String, _ fallback: JSON) -> Self {
-    Self(string(("pattern", "^[0-9]+(KiB|MiB|GiB)$")), text, fallback)
+    Self(textType(("pattern", "^[0-9]+(KiB|MiB|GiB)$")), text, fallback)
   }
 
   static func fields(_ text: String) -> Self {

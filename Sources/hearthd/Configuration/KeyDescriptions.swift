@@ -5,7 +5,7 @@ import HearthStorage
 import Logging
 
 extension AccountRules.Key: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     switch self {
     case .defaultAccount:
       .text(
@@ -21,7 +21,7 @@ extension AccountRules.Key: DescribedKey {
 }
 
 extension AccountRules.RuleKey: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     switch self {
     case .account: .text("Account that the rule selects.")
     case .directory: .text("Working directory of the command, or a parent of it.")
@@ -31,7 +31,7 @@ extension AccountRules.RuleKey: DescribedKey {
 }
 
 extension Configuration.DaemonKey: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     switch self {
     case .oidcAgentSocket: .flag("Has no effect: enable hearth-oidc-agent.socket instead.", false)
     }
@@ -39,7 +39,7 @@ extension Configuration.DaemonKey: DescribedKey {
 }
 
 extension Configuration.LogKey: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     switch self {
     case .level: .choice(Logger.Level.self, "Lowest level to log.", "info")
     }
@@ -47,12 +47,12 @@ extension Configuration.LogKey: DescribedKey {
 }
 
 extension ProviderKey: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     let names = types.map(\.rawValue).joined(separator: ", ")
     return types == AccountType.allCases ? purpose : purpose.noting("Only for \(names).")
   }
 
-  private var purpose: KeyDescription {
+  private var purpose: JSON {
     switch self {
     case .type: .choice(AccountType.self, "Type of the account. Required unless provider is set.")
     case .provider: .choice(ProviderPreset.names, "Preset for a known provider. Keys that you set take precedence.")
@@ -102,7 +102,7 @@ extension ProviderKey: DescribedKey {
 }
 
 extension CredentialSettings.Key: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     switch self {
     case .credentialFile: .text("Credential file (default: credentials/NAME.json in the state folder).")
     case .protection:
@@ -115,7 +115,7 @@ extension CredentialSettings.Key: DescribedKey {
 }
 
 extension SessionSettings.Key: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     switch self {
     case .username: .text("Your user name in git and other programs, which they use to select the account.")
     case .lockOn: .texts("Events that lock the session, in addition to \"hearthctl lock\".", among: ["unreadable"])
@@ -125,7 +125,7 @@ extension SessionSettings.Key: DescribedKey {
 }
 
 extension SinkSettings.Key: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     switch self {
     case .path: .text("Path of the file. Its folder must exist.")
     case .format: .choice(SinkSettings.Format.self, "Content of the file.", "token")
@@ -141,7 +141,7 @@ extension SinkSettings.Key: DescribedKey {
 }
 
 extension DeliveryOverrides.Key: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     switch self {
     case .status: .statuses("HTTP status, or an array of statuses.")
     case .outcome: .choice(DeliveryOverrides.Outcome.self, "What happens to the queued request.")
@@ -150,7 +150,7 @@ extension DeliveryOverrides.Key: DescribedKey {
 }
 
 extension RefreshSettings.Key: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     switch self {
     case .margin: .duration("Time before expiry at which a token is refreshed.", "5m")
     case .marginFraction: .fraction("Fraction of the lifetime to use instead of margin, if it is shorter.", 0.2)
@@ -165,7 +165,7 @@ extension RefreshSettings.Key: DescribedKey {
 }
 
 extension OutboxSettings.Key: DescribedKey {
-  var description: KeyDescription {
+  var description: JSON {
     switch self {
     case .maxItems: .integer(1...100_000_000, "Maximum number of undelivered and dead items.", 100_000)
     case .maxBytes: .size("Maximum total size of these items.", "1GiB")

@@ -18,7 +18,7 @@ import Testing
 
   private func recorded(_ event: SessionEvent, _ snapshot: SessionStatus) -> [Record] {
     let log = LogRecorder()
-    EventLog(logger: log.logger).record(.session(event, snapshot))
+    log.logger.record(.session(event, snapshot))
     return log.records.map { Record($0.level, $0.fields["HEARTH_EVENT"] ?? "", $0.fields) }
   }
 
@@ -28,7 +28,7 @@ import Testing
     let item = OutboxItem(
       id: "i", account: Sample.work, subject: nil, lane: nil, method: "POST", url: "https://api.example.com/",
       state: .dead, reason: .expired, createdAt: .sample, lastStatus: status, idempotencyKey: "i", bytes: 0)
-    EventLog(logger: log.logger).record(.outbox(.dead(item)))
+    log.logger.record(.outbox(.dead(item)))
     #expect(log.records.map { $0.fields["HEARTH_STATUS"] } == [status.map(String.init) ?? "none"])
   }
 

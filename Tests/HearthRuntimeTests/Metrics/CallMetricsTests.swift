@@ -199,7 +199,7 @@ struct CallMetricsTests {
   @Test("The page for operators lists each metric under the name that a scraper sees", arguments: MetricName.allCases)
   func isListed(_ name: MetricName) {
     let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-    let shown = name.rawValue + (name.kind == .counter ? "_total" : "")
+    let shown = name.rawValue + (name.definition.kind == .counter ? "_total" : "")
     #expect(Files.text("/\(root)/etc/docs/operators.md").contains("`\(shown)`"))
   }
 

@@ -158,7 +158,7 @@ import Testing
         _ = try Configuration.load(from: paths)
         return nil
       } catch {
-        return error.description
+        return "\(error)"
       }
     }
     for spelled in ["/real/./", "//real//", "/real/../real/", "/linked/"] {
@@ -205,7 +205,7 @@ import Testing
         _ = try Configuration.load(from: paths)
         return nil
       } catch {
-        return error.description
+        return "\(error)"
       }
     }
     for (file, what) in [
