@@ -32,7 +32,15 @@ enum Main {
     let paths = options.paths(
       environment: ProcessInfo.processInfo.environment,
       workingDirectory: FileManager.default.currentDirectoryPath)
-    if options.isReport { await report(options, paths) }
+    if options.isReport {
+      do {
+        print(try await report(options, paths))
+        exit(0)
+      } catch {
+        print(ConfigurationReport.error("\(error)"))
+        exit(badConfiguration)
+      }
+    }
     let threshold = LogThreshold(options.logLevel ?? .info)
     let (configuration, path) = loadConfiguration(from: paths, threshold)
     if options.checkConfig {
@@ -69,35 +77,18 @@ enum Main {
     }
   }
 
-  /// Handles `--describe` and similar options, which print JSON on standard output.
-  private static func report(_ options: Options, _ paths: ConfiguredPaths) async -> Never {
-    if options.describeKeys {
-      print(ConfigurationSchema.document)
-      exit(0)
+  /// Returns what `--describe` and similar options print on standard output.
+  private static func report(_ options: Options, _ paths: ConfiguredPaths) async throws -> JSON {
+    if options.describeKeys { return ConfigurationSchema.document }
+    if options.describeProviders { return ConfigurationReport.providers }
+    if let address = options.discoverProvider { return await ConfigurationReport.provider(of: address, paths) }
+    let (configuration, path) = try Configuration.load(from: paths)
+    if let account = options.discover {
+      return await ConfigurationReport.endpoints(of: account, in: configuration, paths)
     }
-    if options.describeProviders {
-      print(ConfigurationReport.providers)
-      exit(0)
-    }
-    if let address = options.discoverProvider {
-      print(await ConfigurationReport.provider(of: address, paths))
-      exit(0)
-    }
-    do {
-      let (configuration, path) = try Configuration.load(from: paths)
-      if let account = options.discover {
-        print(await ConfigurationReport.endpoints(of: account, in: configuration, paths))
-      } else if let account = options.register {
-        let token = readLine().map { Secret($0) }
-        print(await ConfigurationReport.register(account, in: configuration, paths, token: token))
-      } else {
-        print(ConfigurationReport.accounts(of: configuration, path: path))
-      }
-      exit(0)
-    } catch {
-      print(ConfigurationReport.error("\(error)"))
-      exit(badConfiguration)
-    }
+    guard let account = options.register else { return ConfigurationReport.accounts(of: configuration, path: path) }
+    let token = readLine().map { Secret($0) }
+    return await ConfigurationReport.register(account, in: configuration, paths, token: token)
   }
 
   private static func loadConfiguration(

@@ -102,8 +102,16 @@ actor Reloader {
     for account in fresh.accounts {
       if let former = former[account.name] { await update(account, after: former) }
     }
-    await allow(apis, fresh.outbox)
-    for name in former.keys where apis[name] == nil { await remove(name) }
+    // Restrict tokens to the new APIs from now on.
+    parts.access.change(to: apis)
+    await parts.outbox.accountsChanged(settings: fresh.outbox)
+    await parts.requests.accountsChanged(maxBody: fresh.outbox.maxBody)
+    await parts.streams.accountsChanged()
+    for name in former.keys where apis[name] == nil {
+      await parts.sessions.remove(name)
+      parts.hub.remove(name)
+      parts.status.sessionIs(name, nil)
+    }
     for account in fresh.accounts where former[account.name] == nil {
       await parts.sessions.add(builder.session(for: account))
     }
@@ -113,20 +121,6 @@ actor Reloader {
       parts.log.warning(
         "oidc_agent_socket no longer has any effect and can be removed. To serve oidc-agent's clients, run \(advice).")
     }
-  }
-
-  private func remove(_ account: AccountName) async {
-    await parts.sessions.remove(account)
-    parts.hub.remove(account)
-    parts.status.sessionIs(account, nil)
-  }
-
-  /// Restricts tokens to these APIs from now on.
-  private func allow(_ apis: [AccountName: APISettings], _ settings: OutboxSettings) async {
-    parts.access.change(to: apis)
-    await parts.outbox.accountsChanged(settings: settings)
-    await parts.requests.accountsChanged(maxBody: settings.maxBody)
-    await parts.streams.accountsChanged()
   }
 
   /// Updates the account's running session. Keeps the discovered endpoints if the provider and refresh settings are

@@ -62,7 +62,9 @@ package final class EventHub: Sendable {
       let previous = state.sessions.updateValue(status, forKey: status.account)
       var notifications = publications.compactMap(\.notification)
       if let previous, previous.looksDifferent(from: status) || publications.contains(where: \.sendsStatus) {
-        notifications.insert(status.changeNotification(after: previous.state), at: 0)
+        let change = SessionChange(session: status, previous: previous.state.name)
+        notifications.insert(
+          EventNotification(name: .sessionChanged, topic: .session, account: status.account, params: change), at: 0)
       }
       send(notifications, &state, at: now)
     }

@@ -90,12 +90,3 @@ extension SessionEvent {
     }
   }
 }
-
-extension SessionStatus {
-  /// Returns the notification `session.changed`.
-  func changeNotification(after previous: SessionState) -> EventNotification {
-    EventNotification(
-      name: .sessionChanged, topic: .session, account: account,
-      params: SessionChange(session: self, previous: previous.name))
-  }
-}

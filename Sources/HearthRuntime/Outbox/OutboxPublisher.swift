@@ -74,19 +74,15 @@ final class OutboxPublisher: Sendable {
   }
 
   /// Publishes the reason why the store cannot write. `nil` means that the store works again.
-  func troubled(by sentence: String?) {
-    state.withLock { state in
-      guard state.trouble != sentence else { return }
-      state.trouble = sentence
-      publish([], state.names, &state)
-    }
-  }
+  func troubled(by sentence: String?) { change(\.trouble, to: sentence) }
 
   /// Publishes what happened when the store opened the database, or clears that notice.
-  func noticed(_ sentence: String?) {
+  func noticed(_ sentence: String?) { change(\.notice, to: sentence) }
+
+  private func change(_ place: WritableKeyPath<State, String?>, to sentence: String?) {
     state.withLock { state in
-      guard state.notice != sentence else { return }
-      state.notice = sentence
+      guard state[keyPath: place] != sentence else { return }
+      state[keyPath: place] = sentence
       publish([], state.names, &state)
     }
   }

@@ -71,9 +71,7 @@ actor RequestStream {
 
   private func enter(_ next: Phase) {
     phase = next
-    let woken = waiting
-    waiting = []
-    for waiter in woken { waiter.resume() }
+    waiting.resumeAll()
   }
 
   private func change() async { await withCheckedContinuation { waiting.append($0) } }
@@ -173,14 +171,13 @@ actor RequestStream {
   /// if the stream is over.
   private func look() -> Timestamp? {
     let now = clock.now()
-    let isLate: (Timestamp, Duration) -> Bool = { $0 + $1 <= now }
     switch phase {
     case .over: return nil
     case .preparing: break
     case .exchanging(let exchange), .answered(_, let exchange):
       let last = max(lastCall, exchange.lastMoved)
       guard waitsForAPI else { return lookAtClient(since: last, now) }
-      guard !isLate(last, timeout) else {
+      guard last + timeout > now else {
         exchange.cancel("\(lateness) within \(timeout)")
         break
       }

@@ -3,28 +3,6 @@
 /// The parser reports line numbers only for syntax errors. This scanner understands just enough of the syntax to find
 /// the keys. If the scanner fails, the line numbers of the remaining keys are unknown.
 struct LineIndex: Sendable {
-  /// Text that the parser must never see, because it would make the parser abort the process.
-  struct Impossible {
-    let line: Int
-    let reason: String
-  }
-
-  private let lines: [[String]: Int]
-  /// The first text that would abort the parser: an invalid first character in a table name (`[~`) or an array (`[}`),
-  /// a date with no time after its T (`1979-05-27T:`), or a key with more than 256 parts.
-  let impossible: Impossible?
-
-  init(_ text: String) {
-    var scanner = Scanner(text)
-    lines = scanner.scan()
-    impossible = scanner.impossible
-  }
-
-  /// Returns the line number of a key or of a table's header, starting at 1. Returns `nil` if it is unknown.
-  func line(of path: [String]) -> Int? { lines[path] }
-}
-
-private struct Scanner {
   private let bytes: [UInt8]
   private var position = 0
   private var line = 1
@@ -32,24 +10,30 @@ private struct Scanner {
   /// The number of tables in each `[[list]]` so far. Paths contain the index, as in `["accounts", "work", "sinks",
   /// "0"]`.
   private var elements: [[String]: Int] = [:]
-  private(set) var impossible: LineIndex.Impossible?
+  /// The first text that the parser must never see, because it would make the parser abort the process: an invalid
+  /// first character in a table name (`[~`) or an array (`[}`), a date with no time after its T (`1979-05-27T:`), or a
+  /// key with more than 256 parts.
+  private(set) var impossible: (line: Int, reason: String)?
   /// The number of nested arrays and tables around the current position.
   private var depth = 0
 
   init(_ text: String) {
     bytes = Array(text.utf8)
+    scan()
   }
 
-  mutating func scan() -> [[String]: Int] {
+  /// Returns the line number of a key or of a table's header, starting at 1. Returns `nil` if it is unknown.
+  func line(of path: [String]) -> Int? { lines[path] }
+
+  private mutating func scan() {
     var table: [String] = []
     while skipBlanks(andLines: true) {
       if skip("[") {
         let isElement = skip("[")
         guard mayBeginName() else {
-          give(up: "a table name must begin with a letter, a digit, _, - or a quote")
-          return lines
+          return give(up: "a table name must begin with a letter, a digit, _, - or a quote")
         }
-        guard let path = keyPath() else { return lines }
+        guard let path = keyPath() else { return }
         table = path
         record(table)
         if isElement {
@@ -59,10 +43,9 @@ private struct Scanner {
         }
         while skip("]") || skip(" ") || skip("\t") {}
       } else {
-        guard pair(in: table) else { return lines }
+        guard pair(in: table) else { return }
       }
     }
-    return lines
   }
 
   /// Records the line at which a path and its parents first appear. No known key is more than 16 levels deep.
@@ -127,10 +110,10 @@ private struct Scanner {
   }
 
   private mutating func give(up reason: String) {
-    impossible = impossible ?? LineIndex.Impossible(line: line, reason: reason)
+    impossible = impossible ?? (line, reason)
   }
 
-  private mutating func list(until end: Character, _ element: (inout Scanner) -> Bool) -> Bool {
+  private mutating func list(until end: Character, _ element: (inout LineIndex) -> Bool) -> Bool {
     depth += 1
     defer { depth -= 1 }
     // Give up at the parser's nesting limit.

@@ -65,12 +65,12 @@ import Testing
   @Test("a file must be the user's own or root's, and a regular one")
   func owner() {
     let regular = S_IFREG | 0o600
-    #expect(ConfigurationFile.distrust(mode: regular, owner: 1000, user: 1000) == nil)
-    #expect(ConfigurationFile.distrust(mode: regular, owner: 0, user: 1000) == nil)
+    #expect(Configuration.distrust(mode: regular, owner: 1000, user: 1000) == nil)
+    #expect(Configuration.distrust(mode: regular, owner: 0, user: 1000) == nil)
     #expect(
-      ConfigurationFile.distrust(mode: regular, owner: 1001, user: 1000)
+      Configuration.distrust(mode: regular, owner: 1001, user: 1000)
         == "the file belongs to user 1001, but must belong to you or to root")
-    #expect(ConfigurationFile.distrust(mode: S_IFDIR | 0o700, owner: 1000, user: 1000) == "not a regular file")
+    #expect(Configuration.distrust(mode: S_IFDIR | 0o700, owner: 1000, user: 1000) == "not a regular file")
   }
 
   @Test("a folder in its place, bytes that are no text and too much text are refused")

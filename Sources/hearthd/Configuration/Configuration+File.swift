@@ -1,27 +1,25 @@
 import Glibc
 import HearthCore
 
-struct ConfigurationFile: Hashable, Sendable {
-  let path: String
-  let text: String
-
-  /// Reads the first file that exists. Returns `nil` if no file exists. Throws if `--config` names a file that does not
-  /// exist.
-  static func find(in paths: ConfiguredPaths) throws -> ConfigurationFile? {
-    if let path = paths.configurationOption {
-      guard let file = try read(path) else { throw ConfigurationError("\(path): no such file") }
-      return file
+extension Configuration {
+  /// Loads the configuration from the first file that exists, and returns it with the file's path. If there is no file,
+  /// returns the defaults and `nil`. Throws if `--config` names a file that does not exist.
+  static func load(from paths: ConfiguredPaths) throws -> (configuration: Configuration, path: String?) {
+    for path in paths.configurationOption.map({ [$0] }) ?? paths.configurationFiles {
+      guard let text = try text(of: path) else { continue }
+      let configuration = try Configuration(
+        text: text, file: path, roots: paths.roots, proxies: paths.proxies, state: try? paths.state(),
+        ownPlaces: paths.ownPlaces)
+      return (configuration, path)
     }
-    for path in paths.configurationFiles {
-      if let file = try read(path) { return file }
-    }
-    return nil
+    if let path = paths.configurationOption { throw ConfigurationError("\(path): no such file") }
+    return (Configuration(), nil)
   }
 
   private static let maximumSize = 1 << 20
 
   /// Reads a file. Returns `nil` if the file does not exist.
-  static func read(_ path: String) throws -> ConfigurationFile? {
+  private static func text(of path: String) throws -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -38,7 +36,7 @@ struct ConfigurationFile: Hashable, Sendable {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while bytes.count <= maximumSize {
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      let count = read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR { continue }
       // Half a configuration might be valid, but would drop accounts.
       guard count >= 0 else { throw ConfigurationError("\(path): cannot read the file: \(systemError())") }
@@ -52,7 +50,7 @@ struct ConfigurationFile: Hashable, Sendable {
     guard let text = String(validating: ByteOrderMark.removed(from: bytes), as: UTF8.self) else {
       throw ConfigurationError("\(path): the file is not UTF-8 text")
     }
-    return ConfigurationFile(path: path, text: text)
+    return text
   }
 
   /// Returns the reason why a file must not be trusted, or `nil` if the file may be trusted.
@@ -69,16 +67,3 @@ struct ConfigurationFile: Hashable, Sendable {
 }
 
 func systemError() -> String { String(cString: strerror(errno)) }
-
-extension Configuration {
-  /// Loads the configuration and returns it with the file's path. If there is no file, returns the defaults and `nil`.
-  static func load(from paths: ConfiguredPaths) throws -> (configuration: Configuration, path: String?) {
-    guard let file = try ConfigurationFile.find(in: paths) else { return (Configuration(), nil) }
-    return (
-      try Configuration(
-        text: file.text, file: file.path, roots: paths.roots, proxies: paths.proxies,
-        state: try? paths.state(), ownPlaces: paths.ownPlaces),
-      file.path
-    )
-  }
-}
