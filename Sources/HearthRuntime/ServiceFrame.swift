@@ -31,7 +31,7 @@ package struct WorkInbox: Sendable {
     }
   }
 
-  func runInOrder() async {
+  package func runInOrder() async {
     for await work in work { await work() }
   }
 

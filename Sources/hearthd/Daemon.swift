@@ -57,13 +57,7 @@ struct Daemon {
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
   /// Session changes for the other services, in order.
-  private let sessionUpdates: AsyncStream<SessionUpdate>
-
-  private enum SessionUpdate: Sendable {
-    case changed(SessionStatus)
-    case signedIn(AccountName)
-    case skewMeasured(AccountName, Duration)
-  }
+  private let sessionUpdates = WorkInbox()
 
   init(_ setup: Setup) async throws {
     // Trap signals first, so that an early signal stops the daemon cleanly.
@@ -106,8 +100,6 @@ struct Daemon {
       bearers: sessions, api: api, access: access, store: responses, clock: clock,
       sent: { metrics.requested(for: $0, status: $1) })
     let streams = StreamService(requests: requests, exchanges: api, clock: clock)
-    let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
-    self.sessionUpdates = sessionUpdates
     let revocations = RevocationService(
       sessions: sessions,
       store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
@@ -133,15 +125,25 @@ struct Daemon {
       state: setup.state, clock: clock, watch: watch, logger: logger,
       sender: senders.token, api: api,
       accounts: AccountsFile(path: setup.state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger),
-      sessions: sessions, revocations: revocations, skewMeasured: { updates.yield(.skewMeasured($0, $1)) },
-      publish: { [logger] events, session in
+      sessions: sessions, revocations: revocations,
+      skewMeasured: { [sessionUpdates] name, skew in
+        sessionUpdates.add { await outbox.providerTimeReported(of: name, skew: skew) }
+      },
+      publish: { [logger, sessionUpdates] events, session in
         hub.update(session, after: events)
         metrics.update(session, after: events)
         for event in events { logger.record(.session(event, session)) }
         sinks.sessionChanged(session.account, session.state)
-        updates.yield(.changed(session))
+        sessionUpdates.add {
+          await outbox.sessionChanged(
+            session.account, permission: session.outboxPermission, knownSubject: session.outboxUser,
+            formerly: session.formerSubject, token: session.token?.fingerprint)
+          await requests.sessionChanged(session.account, session.state, session.subject)
+          await streams.sessionChanged(session)
+          await revocations.sessionChanged(session.account, session.state, session.subject)
+        }
         if events.contains(where: \.isEndOfUse) { reauth.sessionEnded(session.account) }
-        if events.contains(where: \.isSignIn) { updates.yield(.signedIn(session.account)) }
+        if events.contains(where: \.isSignIn) { sessionUpdates.add { await outbox.signedIn(session.account) } }
         status.sessionIs(session.account, session.state)
       })
     parts = Parts(
@@ -179,8 +181,8 @@ struct Daemon {
     await metrics.recall()
     await reloader.apply(parts.setup.configuration)
     var services = [
-      DaemonService(run: serve, stop: finish), DaemonService(run: followSessions), DaemonService(run: watchNetwork),
-      DaemonService(run: sockets.run),
+      DaemonService(run: serve, stop: finish), DaemonService(run: sessionUpdates.runInOrder),
+      DaemonService(run: watchNetwork), DaemonService(run: sockets.run),
     ]
     if let interval = ServiceNotifier.watchdogInterval() {
       services.append(DaemonService(run: { await reportAlive(every: interval) }))
@@ -236,22 +238,6 @@ struct Daemon {
     await revocations.stop()
     metrics.stop()
     server.end()
-  }
-
-  private func followSessions() async {
-    for await update in sessionUpdates {
-      switch update {
-      case .changed(let snapshot):
-        await parts.outbox.sessionChanged(
-          snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.outboxUser,
-          formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
-        await parts.requests.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
-        await parts.streams.sessionChanged(snapshot)
-        await revocations.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
-      case .signedIn(let account): await parts.outbox.signedIn(account)
-      case .skewMeasured(let name, let skew): await parts.outbox.providerTimeReported(of: name, skew: skew)
-      }
-    }
   }
 
   private func watchNetwork() async {

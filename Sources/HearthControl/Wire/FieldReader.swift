@@ -37,12 +37,6 @@ struct FieldReader {
     kept = (rank, error)
   }
 
-  /// Records an error, and returns the error to throw.
-  mutating func refused(_ error: RPCError, _ rank: Rank) -> Refused {
-    refuse(error, rank)
-    return Refused()
-  }
-
   /// Records an error about a member. `what` describes the fault, such as "must be a string".
   mutating func refuse(_ name: String, _ what: String, _ rank: Rank = .form) {
     refuse(.invalidParams("The parameter \((prefix + name).quotedName) \(what)."), rank)

@@ -40,7 +40,8 @@ package struct Fields<Whole>: Sendable {
         if let whole = try make(repeat each values) { return whole }
         throw .invalidParams("The parameters contradict each other.")
       } catch {
-        throw reader.refused(error, .meaning)
+        reader.refuse(error, .meaning)
+        throw FieldReader.Refused()
       }
     }
     var writes: [@Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void] = []

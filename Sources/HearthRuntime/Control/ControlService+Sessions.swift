@@ -35,21 +35,25 @@ extension ChooseAccount: PlainMethod {
 }
 
 extension GetToken: PlainMethod {
-  /// Returns the result, or `nil` if that requires waiting.
+  /// Returns the result, or `nil` if only the session can provide it.
   func readyToken(from service: ControlService) -> GivenToken? {
-    guard url == nil, scope == nil, audience == nil, !wantsNames else { return nil }
-    return service.readyToken(of: account, minValidity: minValidity)
+    guard url == nil, scope == nil, audience == nil, !wantsNames,
+      let ready = service.sessions.readyToken(of: account, minValidity)
+    else { return nil }
+    service.metrics.tokenGiven(of: account)
+    return GivenToken(account, ready.bearer, issuer: ready.issuer)
   }
 
   func result(from service: ControlService, for _: any ControlPeer) async throws -> GivenToken {
     if let url { try check(url, service.requests.access) }
     if scope != nil || audience != nil { try check(await service.entry(account).offer) }
-    let token = try await service.token(of: account, minValidity: minValidity)
+    let answer = try await service.sessions.ask(.token(minValidity: minValidity), of: account).answer
+    let bearer = try answer.bearer
+    service.metrics.tokenGiven(of: account)
+    let token = GivenToken(account, bearer, issuer: answer.status.issuer)
     return wantsNames ? token.withNames : token
   }
-}
 
-extension GetToken {
   /// Checks that the account's token may be sent to this URL.
   private func check(_ url: String, _ access: APIAccess) throws {
     let place: Origin
@@ -132,7 +136,15 @@ extension RehydrateSessions: PlainMethod {
 extension LockSessions: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws -> Sessions {
     let entries = try await service.entries(account)
-    await service.lock(entries)
+    // Lock concurrently, so that no account waits for another account's store or provider.
+    await withDiscardingTaskGroup { group in
+      for entry in entries {
+        group.addTask {
+          await entry.service.lock(.user)
+          await service.sinks.waitUntilIdle(entry.service.account)
+        }
+      }
+    }
     for entry in entries {
       if let failure = await entry.service.whyLockIsForgotten() {
         throw Failure.forgettableLock(failure, entry.service.account)
@@ -224,38 +236,6 @@ extension SessionDirectory.Entry {
     case .success(let url): .url(url)
     case .failure(let failure): .missing(failure.message)
     case nil: .missing("The provider did not respond, so its sign-out page is unknown. Sign out on its website.")
-    }
-  }
-}
-
-extension ControlService {
-  /// Returns a token that satisfies the call, or `nil` if only the session can provide one.
-  func readyToken(of account: AccountName, minValidity: Duration?) -> GivenToken? {
-    guard let ready = sessions.readyToken(of: account, minValidity) else { return nil }
-    metrics.tokenGiven(of: account)
-    return GivenToken(account, ready.bearer, issuer: ready.issuer)
-  }
-
-  /// Returns the account's token. Refreshes it first if it expires within `minValidity` (default: the session's usual
-  /// minimum).
-  func token(of account: AccountName, minValidity: Duration?) async throws -> GivenToken {
-    let answer = try await sessions.ask(.token(minValidity: minValidity), of: account).answer
-    let bearer = try answer.bearer
-    metrics.tokenGiven(of: account)
-    return GivenToken(account, bearer, issuer: answer.status.issuer)
-  }
-
-  /// Locks these accounts on the user's behalf.
-  func lock(_ entries: [SessionDirectory.Entry]) async {
-    // Lock concurrently, so that no account waits for another account's store or provider.
-    await withDiscardingTaskGroup { group in
-      for entry in entries {
-        group.addTask {
-          let account = entry.service.account
-          await entry.service.lock(.user)
-          await sinks.waitUntilIdle(account)
-        }
-      }
     }
   }
 }

@@ -2,12 +2,7 @@ internal import HearthCore
 
 /// The pending calls to `flush`, which wait until nothing is left to send.
 struct FlushWaiters {
-  private struct Waiter {
-    let accounts: Set<AccountName>
-    let continuation: CheckedContinuation<Void, Never>
-  }
-
-  private var waiters: [Int: Waiter] = [:]
+  private var waiters: [Int: (accounts: Set<AccountName>, continuation: CheckedContinuation<Void, Never>)] = [:]
   private var lastNumber = 0
 
   mutating func nextNumber() -> Int {
@@ -16,7 +11,7 @@ struct FlushWaiters {
   }
 
   mutating func add(_ number: Int, for accounts: Set<AccountName>, _ continuation: CheckedContinuation<Void, Never>) {
-    waiters[number] = Waiter(accounts: accounts, continuation: continuation)
+    waiters[number] = (accounts, continuation)
   }
 
   mutating func end(_ number: Int) {

@@ -52,7 +52,15 @@ enum ConfigurationReport {
 
   /// Reports the endpoints of the account's provider, from the configuration or from its discovery document.
   static func endpoints(of name: String, in configuration: Configuration, _ paths: ConfiguredPaths) async -> JSON {
-    await trying(name, in: configuration, paths) { provider, trial, _, _ in report(provider, trial) }
+    await trying(name, in: configuration, paths) { provider, trial, _, _ in
+      [
+        "discovery": JSON(provider.discoveryURL?.description), "otherIssuer": JSON(trial.otherIssuer),
+        "tokenEndpoint": JSON(trial.endpoints?.token.description),
+        "authorizationEndpoint": JSON(trial.endpoints?.authorization?.description),
+        "deviceAuthorizationEndpoint": JSON(trial.endpoints?.deviceAuthorization?.description),
+        "registrationEndpoint": JSON(trial.endpoints?.registration?.description),
+      ]
+    }
   }
 
   /// Registers a client for the account with its provider and reports the client. `token` is an initial access token,
@@ -120,15 +128,5 @@ enum ConfigurationReport {
     await sender.shutdown()
     clock.stop()
     return report
-  }
-
-  private static func report(_ provider: ProviderConfiguration, _ trial: ProviderTrial) -> JSON {
-    [
-      "discovery": JSON(provider.discoveryURL?.description), "otherIssuer": JSON(trial.otherIssuer),
-      "tokenEndpoint": JSON(trial.endpoints?.token.description),
-      "authorizationEndpoint": JSON(trial.endpoints?.authorization?.description),
-      "deviceAuthorizationEndpoint": JSON(trial.endpoints?.deviceAuthorization?.description),
-      "registrationEndpoint": JSON(trial.endpoints?.registration?.description),
-    ]
   }
 }
