@@ -185,11 +185,20 @@ struct Daemon {
       DaemonService(run: watchNetwork), DaemonService(run: sockets.run),
     ]
     if let interval = ServiceNotifier.watchdogInterval() {
-      services.append(DaemonService(run: { await reportAlive(every: interval) }))
+      let reportAlive = DaemonService {
+        await ServiceNotifier().keepAlive(every: interval, clock: parts.clock) {
+          _ = await parts.sessions.accounts
+          return true
+        }
+      }
+      services.append(reportAlive)
     }
     // If another daemon takes over the state folder, finish the running work and stop.
+    let keepLock = DaemonService {
+      try await parts.setup.lock.keep(watch.ofPlaces, clock: parts.clock, logger: logger)
+    }
     let lock = ServiceGroupConfiguration.ServiceConfiguration(
-      service: DaemonService(run: keepLock), failureTerminationBehavior: .gracefullyShutdownGroup)
+      service: keepLock, failureTerminationBehavior: .gracefullyShutdownGroup)
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(services: services.map { .init(service: $0) } + [lock], logger: logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -197,7 +206,7 @@ struct Daemon {
       tasks.addTask { await handleSignals(of: group) }
       await parts.outbox.waitUntilReady(for: parts.sessions.accounts)
       await parts.sinks.waitUntilIdle()
-      logger.record(.started(version: HearthVersion.text))
+      logger.record(.started)
       parts.status.ready()
       try await tasks.next()
       tasks.cancelAll()
@@ -254,17 +263,6 @@ struct Daemon {
     try? await gracefulShutdown()
   }
 
-  private func keepLock() async throws {
-    try await parts.setup.lock.keep(watch.ofPlaces, clock: parts.clock, logger: logger)
-  }
-
-  private func reportAlive(every interval: Duration) async {
-    await ServiceNotifier().keepAlive(every: interval, clock: parts.clock) {
-      _ = await parts.sessions.accounts
-      return true
-    }
-  }
-
   /// Handles signals. Returns after a stop signal, once requests in progress have had time to finish.
   private func handleSignals(of group: ServiceGroup) async {
     await withDiscardingTaskGroup { reloads in
@@ -273,7 +271,7 @@ struct Daemon {
           reloads.addTask { try? await reloader.reload() }
           continue
         }
-        logger.record(.stopping(version: HearthVersion.text))
+        logger.record(.stopping)
         let timeout = await reloader.stopTimeout + Self.stopMargin
         parts.status.stopping(within: timeout)
         await group.triggerGracefulShutdown()

@@ -83,9 +83,8 @@ actor Reloader {
     await apply(fresh)
     await parts.outbox.waitUntilReady(for: parts.sessions.begun)
     await parts.sinks.waitUntilIdle()
-    let event = Event.reloaded(version: HearthVersion.text)
-    parts.log.record(event)
-    parts.hub.publish(event)
+    parts.log.record(.reloaded)
+    parts.hub.publish(.reloaded)
     parts.status.ready()
   }
 

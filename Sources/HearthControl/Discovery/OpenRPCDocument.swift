@@ -14,14 +14,9 @@ package struct OpenRPCDocument: TimelessWireValue {
   /// The notifications that subscribers receive. OpenRPC does not define notifications but allows extensions.
   package let notifications: [JSONObject]
   package let components: JSONObject
+}
 
-  private init(
-    version: String, info: JSONObject, methods: [JSONObject], notifications: [JSONObject], components: JSONObject
-  ) {
-    (self.version, self.info, self.methods) = (version, info, methods)
-    (self.notifications, self.components) = (notifications, components)
-  }
-
+extension OpenRPCDocument {
   package init(of methods: [any ControlMethod.Type]) {
     var components = SchemaComponents()
     self.init(

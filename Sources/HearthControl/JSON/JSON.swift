@@ -24,8 +24,6 @@ extension JSON {
     self = number.isFinite ? .number(Int(exactly: number).map(String.init) ?? "\(number)") : .null
   }
 
-  package init(_ flag: Bool) { self = .bool(flag) }
-
   package var isNull: Bool { self == .null }
 
   package var bool: Bool? { if case .bool(let flag) = self { flag } else { nil } }

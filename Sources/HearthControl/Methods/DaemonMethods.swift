@@ -35,9 +35,9 @@ package struct MetricsReport: TimelessWireValue {
   package let metrics: [MetricFamily]?
   /// OpenMetrics 1.0 text that ends with `# EOF`, or `nil` if the format is JSON.
   package let text: String?
+}
 
-  private init(metrics: [MetricFamily]?, text: String?) { (self.metrics, self.text) = (metrics, text) }
-
+extension MetricsReport {
   package init(_ metrics: [MetricFamily], as format: Format) {
     switch format {
     case .json: self.init(metrics: metrics, text: nil)

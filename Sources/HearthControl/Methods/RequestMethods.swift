@@ -56,19 +56,14 @@ package struct RequestAnswer: TimelessWireValue {
   package let age: Duration?
   /// `reauthRequired` if the response is cached and its user has to sign in again, otherwise `nil`.
   package let sessionState: String?
+}
 
+extension RequestAnswer {
   /// Creates an answer. `age` is the age of a cached response, or `nil` if the API answered.
   package init(_ response: APIResponse, age: Duration? = nil, sessionState: String? = nil) {
     self.init(
       status: response.status, headers: response.headers, body: response.body, isFromCache: age != nil, age: age,
       sessionState: sessionState)
-  }
-
-  private init(
-    status: Int, headers: [APIRequest.Header], body: [UInt8], isFromCache: Bool, age: Duration?, sessionState: String?
-  ) {
-    (self.status, self.headers, self.body) = (status, headers, body)
-    (self.isFromCache, self.age, self.sessionState) = (isFromCache, age, sessionState)
   }
 }
 

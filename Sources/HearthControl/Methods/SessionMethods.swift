@@ -45,14 +45,9 @@ package struct ChosenAccount: TimelessWireValue {
   package let directory: String?
   package let url: String?
   package let accounts: [String]
+}
 
-  private init(
-    account: AccountName?, reason: AccountRules.Reason?, directory: String?, url: String?, accounts: [String]
-  ) {
-    (self.account, self.reason, self.accounts) = (account, reason, accounts)
-    (self.directory, self.url) = (directory, url)
-  }
-
+extension ChosenAccount {
   package init(_ choice: AccountRules.Choice?, among accounts: [AccountName]) {
     self.init(
       account: choice?.account, reason: choice?.reason, directory: choice?.rule?.directory,

@@ -85,7 +85,7 @@ extension WireType<SessionStatus.TokenLife> {
   /// The lifetime of a token. Health and remaining time are computed when the answer is written.
   fileprivate static var tokenLife: WireType {
     let object = WireType.object(SessionStatus.TokenLife.fields)
-    return WireType(object.schema, read: object.read) { life, now in
+    return WireType(schema: object.schema, read: object.read) { life, now in
       var life = life
       life.reported = .init(health: life.health(at: now), remaining: life.remaining(at: now))
       return object.write(life, now)

@@ -7,20 +7,15 @@ package struct WireType<Value>: Sendable {
   let read: @Sendable (JSON, _ name: String, inout FieldReader) -> Value?
   /// Writes a value. The timestamp is the time of the answer, to which values such as remaining lifetimes are relative.
   let write: @Sendable (Value, Timestamp) -> JSON
+}
 
-  init(
-    _ schema: JSONSchema, read: @escaping @Sendable (JSON, String, inout FieldReader) -> Value?,
-    write: @escaping @Sendable (Value, Timestamp) -> JSON
-  ) {
-    (self.schema, self.read, self.write) = (schema, read, write)
-  }
-
+extension WireType {
   /// Creates a type. `form` is the error message for values that cannot be read, such as "must be a string".
   init(
     _ form: String, _ schema: JSONSchema, read: @escaping @Sendable (JSON) -> Value?,
     write: @escaping @Sendable (Value) -> JSON
   ) {
-    self.init(schema) { json, name, reader in
+    self.init(schema: schema) { json, name, reader in
       let value = read(json)
       if value == nil { reader.refuse(name, form) }
       return value
@@ -35,7 +30,7 @@ package struct WireType<Value>: Sendable {
     _ form: @autoclosure @escaping @Sendable () -> String, _ schema: JSONSchema? = nil,
     to: @escaping @Sendable (Value) -> Other?, from: @escaping @Sendable (Other) -> Value
   ) -> WireType<Other> {
-    WireType<Other>(schema ?? self.schema) { [read] json, name, reader in
+    WireType<Other>(schema: schema ?? self.schema) { [read] json, name, reader in
       guard let value = read(json, name, &reader) else { return nil }
       let other = to(value)
       if other == nil { reader.refuse(name, form()) }
@@ -51,7 +46,7 @@ package struct WireType<Value>: Sendable {
     _ rank: FieldReader.Rank = .form, _ schema: JSONSchema? = nil, _ fault: @escaping @Sendable (Value) -> String?
   ) -> WireType {
     WireType(
-      schema ?? self.schema,
+      schema: schema ?? self.schema,
       read: { [read] json, name, reader in
         guard let value = read(json, name, &reader) else { return nil }
         guard let fault = fault(value) else { return value }
@@ -121,7 +116,7 @@ extension WireType where Value: RawRepresentable<String> & CaseIterable & Sendab
 extension WireType<AccountName> {
   /// An account name. Invalid names are reported as unknown accounts (1005).
   static var account: WireType {
-    WireType(.type("string")) { json, name, reader in
+    WireType(schema: .type("string")) { json, name, reader in
       guard let text = WireType<String>.text.read(json, name, &reader) else { return nil }
       let account = AccountName(text)
       if account == nil { reader.refuse(.unknownAccount(text), .account) }
@@ -181,7 +176,7 @@ extension WireType {
 
 extension WireType {
   static func object(_ fields: Fields<Value>) -> WireType {
-    WireType(.reference(to: fields)) { json, name, reader in
+    WireType(schema: .reference(to: fields)) { json, name, reader in
       guard let object = json.object else {
         reader.refuse(name, "must be an object")
         return nil
@@ -193,7 +188,7 @@ extension WireType {
   }
 
   static func array<Element>(_ fields: Fields<Element>) -> WireType where Value == [Element] {
-    WireType(.array(of: .reference(to: fields))) { json, name, reader in
+    WireType(schema: .array(of: .reference(to: fields))) { json, name, reader in
       let objects = json.array?.compactMap(\.object)
       guard let objects, objects.count == json.array?.count else {
         reader.refuse(name, "must be an array of objects")

@@ -31,8 +31,3 @@ package struct Empty: TimelessWireValue {
 
   package init() {}
 }
-
-extension JSON {
-  /// Creates an RFC 3339 time in UTC, or null from `nil`.
-  package init(_ time: Timestamp?) { self.init(time?.description) }
-}

@@ -4,9 +4,7 @@ package import Logging
 
 /// An event that Hearth publishes to subscribers, to the journal, or to both.
 package enum Event: Sendable {
-  case started(version: String)
-  case stopping(version: String)
-  case reloaded(version: String)
+  case started, stopping, reloaded
   /// The configuration is invalid. The associated sentence explains why.
   case configurationRefused(String)
   /// A session event, with the session's status after it.
@@ -17,19 +15,20 @@ package enum Event: Sendable {
 extension Event {
   var publication: Publication {
     switch self {
-    case .started(let version):
-      Self.daemon(.daemonStarted, .info, "Hearth \(version) is ready.", ["HEARTH_VERSION": version])
-    case .stopping(let version):
-      Self.daemon(.daemonStopping, .info, "Hearth is stopping.", ["HEARTH_VERSION": version])
-    case .reloaded(let version):
+    case .started:
+      Self.daemon(.daemonStarted, .info, "Hearth \(HearthVersion.text) is ready.", Self.version)
+    case .stopping: Self.daemon(.daemonStopping, .info, "Hearth is stopping.", Self.version)
+    case .reloaded:
       Self.daemon(
-        .daemonReloaded, .info, "The configuration was reloaded.", ["HEARTH_VERSION": version],
+        .daemonReloaded, .info, "The configuration was reloaded.", Self.version,
         notification: EventNotification(name: .daemonReloaded, topic: .daemon))
     case .configurationRefused(let message): Self.daemon(.daemonConfigurationRefused, .error, message)
     case .session(let event, let status): event.publication(status)
     case .outbox(let event): event.publication
     }
   }
+
+  private static let version: JournalRecord.Fields = ["HEARTH_VERSION": HearthVersion.text]
 
   private static func daemon(
     _ name: EventName, _ level: Logger.Level, _ message: String, _ fields: JournalRecord.Fields = [:],

@@ -33,7 +33,12 @@ final class OutboxPublisher: Sendable {
   }
 
   func received(_ commit: OutboxCommit) {
-    let events = commit.changes.compactMap(OutboxEvent.init)
+    let events = commit.changes.compactMap { change -> OutboxEvent? in
+      switch change {
+      case .enqueued(let item): .enqueued(item)
+      case .changed(let item): OutboxEvent(item)
+      }
+    }
     record(events)
     state.withLock { state in
       for (name, kinds) in commit.ready { state.ready[name, default: []].formUnion(kinds) }
@@ -49,7 +54,7 @@ final class OutboxPublisher: Sendable {
 
   /// Publishes items that were already in their current state. Their counts are already published.
   func found(_ items: [OutboxItem]) {
-    let events = items.compactMap { OutboxEvent(.changed($0)) }
+    let events = items.compactMap(OutboxEvent.init)
     record(events)
     state.withLock { publish(events, [], &$0) }
   }
@@ -64,7 +69,12 @@ final class OutboxPublisher: Sendable {
 
   func changed(_ pauses: [OutboxPauseChange]) {
     for pause in pauses {
-      let events = OutboxEvent(pause).map { [$0] } ?? []
+      let events: [OutboxEvent] =
+        switch pause.event {
+        case .paused(let reason): [.paused(pause.account, reason: reason)]
+        case .resumed(let reason): [.resumed(pause.account, reason: reason)]
+        case nil: []
+        }
       record(events)
       state.withLock { state in
         state.pauses[pause.account] = pause.reason
@@ -136,24 +146,5 @@ extension OutboxPublisher.State {
     stats.isPaused = stats.pausedReason != nil
     stats.trouble = trouble.map { "\($0) Hearth sends nothing until it can write to the outbox." } ?? notice
     return stats
-  }
-}
-
-extension OutboxEvent {
-  /// Creates the event for a pause or resumption. Returns `nil` if only the displayed reason has changed.
-  fileprivate init?(_ pause: OutboxPauseChange) {
-    switch pause.event {
-    case .paused(let reason): self = .paused(pause.account, reason: reason)
-    case .resumed(let reason): self = .resumed(pause.account, reason: reason)
-    case nil: return nil
-    }
-  }
-
-  /// Creates the event for a change in a commit. Returns `nil` if subscribers are not notified of the item's new state.
-  fileprivate init?(_ change: OutboxCommit.Change) {
-    switch change {
-    case .enqueued(let item): self = .enqueued(item)
-    case .changed(let item): self.init(item)
-    }
   }
 }
