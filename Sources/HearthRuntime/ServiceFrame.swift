@@ -1,10 +1,5 @@
 import HearthCore
 
-/// A part of the daemon that runs until it is stopped. All its tasks are children of `run`.
-package protocol RunningService: Sendable {
-  func run() async throws
-}
-
 /// A queue of work that a service still has to do.
 package struct WorkInbox: Sendable {
   package typealias Work = @Sendable () async -> Void

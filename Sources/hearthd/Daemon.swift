@@ -221,10 +221,14 @@ struct Daemon {
   /// Runs the services that clients use, and starts the server once the outbox is ready. Returns when all have ended.
   private func serve() async throws {
     try await withThrowingTaskGroup(of: Void.self) { services in
-      let running: [any RunningService] = [
-        parts.sessions, parts.signIns, reauth, revocations, parts.outbox, parts.streams, metrics, parts.sinks,
-      ]
-      for service in running { services.addTask { try await service.run() } }
+      services.addTask { await parts.sessions.run() }
+      services.addTask { await parts.signIns.run() }
+      services.addTask { await reauth.run() }
+      services.addTask { await revocations.run() }
+      services.addTask { await parts.outbox.run() }
+      services.addTask { await parts.streams.run() }
+      services.addTask { await metrics.run() }
+      services.addTask { await parts.sinks.run() }
       services.addTask {
         await parts.outbox.waitUntilReady(for: parts.sessions.accounts)
         try await server.run()

@@ -69,24 +69,16 @@ package struct RPCError: Error, Hashable, Sendable {
 }
 
 extension RPCError {
-  package static func parseError(_ message: String) -> RPCError {
-    RPCError(code: Kind.parseError.code, message: message)
-  }
+  /// Creates an error of JSON-RPC's own kinds, which has no `data`.
+  private static func plain(_ kind: Kind, _ message: String) -> RPCError { RPCError(code: kind.code, message: message) }
 
-  package static func invalidRequest(_ message: String) -> RPCError {
-    RPCError(code: Kind.invalidRequest.code, message: message)
-  }
+  package static func parseError(_ message: String) -> RPCError { plain(.parseError, message) }
+  package static func invalidRequest(_ message: String) -> RPCError { plain(.invalidRequest, message) }
+  package static func invalidParams(_ message: String) -> RPCError { plain(.invalidParams, message) }
+  package static func internalError(_ message: String) -> RPCError { plain(.internalError, message) }
 
   package static func methodNotFound(_ method: String) -> RPCError {
-    RPCError(code: Kind.methodNotFound.code, message: "There is no method \(method.quotedName).")
-  }
-
-  package static func invalidParams(_ message: String) -> RPCError {
-    RPCError(code: Kind.invalidParams.code, message: message)
-  }
-
-  package static func internalError(_ message: String) -> RPCError {
-    RPCError(code: Kind.internalError.code, message: message)
+    plain(.methodNotFound, "There is no method \(method.quotedName).")
   }
 
   package static let shuttingDown = RPCError(Failure.shuttingDown)

@@ -7,7 +7,7 @@ import Synchronization
 /// lifetimes, are read from the event hub for each report.
 ///
 /// Labels have few values and never contain a subject, an address, a lane or a token.
-package final class Metrics: RunningService {
+package final class Metrics: Sendable {
   /// The parts of a session's last published status that the metrics depend on.
   private struct Followed {
     var lastOutcome: RefreshHistory.Outcome?

@@ -5,7 +5,7 @@ package import Logging
 ///
 /// One loop (`run`) does most of the store's work. Each claim has its own task while it is being sent. Waiting items
 /// need neither a task nor a connection.
-package actor OutboxService: RunningService {
+package actor OutboxService {
   let store: any OutboxStore
   private let bearers: any BearerTokenProvider
   private let api: any APIEndpoint

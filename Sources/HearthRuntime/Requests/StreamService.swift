@@ -3,7 +3,7 @@ package import HearthCore
 
 /// Manages requests with streamed bodies. Each stream belongs to the connection that opened it and ends with that
 /// connection.
-package actor StreamService: RunningService {
+package actor StreamService {
   private let requests: RequestService
   private let exchanges: any APIExchangeEndpoint
   private let clock: any Clock

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The sessions of all accounts. Starts and stops their services as accounts are added and removed, and provides the
 /// bearer tokens for requests.
-package actor SessionDirectory: BearerTokenProvider, RunningService {
+package actor SessionDirectory: BearerTokenProvider {
   package struct Entry: Sendable {
     package let service: SessionService
     package var signIn: any SignInEndpoint

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Every input goes through `handle`. Work on the store runs in order, and other work runs concurrently. All work runs
 /// within `run`, and its results return as inputs.
-package actor SessionService: PlanningService, RunningService {
+package actor SessionService: PlanningService {
   package nonisolated let account: AccountName
   private(set) var machine: SessionMachine
   private(set) var store: any CredentialStore

@@ -2,7 +2,7 @@ package import HearthCore
 package import Logging
 
 /// Opens the browser for a new sign-in after a session has ended, if the account is configured to do so (`on_reauth`).
-package final class ReauthService: RunningService {
+package final class ReauthService: Sendable {
   private let sessions: SessionDirectory
   private let signIns: SignInService
   private let pages: any PageOpener

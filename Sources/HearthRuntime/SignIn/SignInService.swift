@@ -2,7 +2,7 @@ package import HearthCore
 
 /// Carries out the sign-ins of all accounts. Each account's session decides about its sign-ins, and uses the previous
 /// grant until the new one is on disk.
-package actor SignInService: RunningService {
+package actor SignInService {
   package typealias Outcome = Result<SessionStatus, Failure>
 
   private let redirects: any RedirectListener

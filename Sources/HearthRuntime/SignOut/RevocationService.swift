@@ -4,7 +4,7 @@ package import Logging
 
 /// Revokes the grants of signed-out users and other unused grants. A `RevocationBacklog` decides when to revoke a grant
 /// that cannot be revoked immediately.
-package actor RevocationService: PlanningService, RunningService {
+package actor RevocationService: PlanningService {
   private let sessions: SessionDirectory
   private let store: any RevocationStore
   let clock: any Clock

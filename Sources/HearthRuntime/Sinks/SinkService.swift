@@ -5,7 +5,7 @@ package import Logging
 /// Maintains the token files of all sinks. Each sink has a `SinkMachine`, which decides what to do.
 ///
 /// Inputs are handled in order. File operations run concurrently.
-package actor SinkService: PlanningService, RunningService {
+package actor SinkService: PlanningService {
   private struct Sink {
     /// The settings, or `nil` if an earlier run left the file and it only has to be removed.
     var settings: SinkSettings?
@@ -60,7 +60,11 @@ package actor SinkService: PlanningService, RunningService {
 
   /// Maintains the files until `stop` is called. All tasks are children of this call.
   package func run() async {
-    await recall()
+    do {
+      claims = try await record.recall()
+    } catch {
+      logger.warning("Cannot read the list of token files from the last run: \(error.detail).")
+    }
     let handleInputs: WorkInbox.Work = { [inputs, work] in
       await inputs.runInOrder()
       work.finish()
@@ -82,14 +86,6 @@ package actor SinkService: PlanningService, RunningService {
   private func retireAll() {
     isStopped = true
     for target in sinks.keys { handle(.retired, target) }
-  }
-
-  private func recall() async {
-    do throws(AccessFailure) {
-      claims = try await record.recall()
-    } catch {
-      logger.warning("Cannot read the list of token files from the last run: \(error.detail).")
-    }
   }
 
   // MARK: - Inputs and checks
