@@ -53,7 +53,7 @@ struct CalledDaemon: Sendable {
         DaemonInfo(pid: 1, startedAt: clock.now(), paths: [("socket", "/run/s"), ("credentials", nil)])
       },
       token: { Token(secret: $0, fingerprint: Fingerprint("9f86d081")!) },
-      reload: { () async throws(Failure) in hub.publish(.reloaded(version: "1")) })
+      reload: { () async throws(Failure) in hub.publish(.reloaded) })
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await sessions.run() }
       group.addTask { await signIns.run() }

@@ -102,7 +102,7 @@ struct EventHubTests {
     start()
     hub.publish(try event(1, account: "home"))
     hub.publish(try event(2, account: "work"))
-    hub.publish(.reloaded(version: "1"))
+    hub.publish(.reloaded)
     #expect(peer.sink.sent.map(number) == [2])
   }
 
