@@ -43,7 +43,7 @@ import Testing
   func onRequest() throws {
     let token = Token(secret: Secret("a"), fingerprint: Fingerprint("9f86d081")!)
     let idToken = Self.jwt(#"{"email":"ada@example.com"}"#)
-    let given = GivenToken(AccountName("work")!, Bearer(token: token, subject: nil, secrets: [idToken]), issuer: nil)
+    let given = GivenToken(AccountName("work")!, Bearer(token: token, subject: nil, secrets: [idToken]))
     #expect(given.json["names"] == nil)
     #expect(given.withNames.json["names"] == ["ada@example.com"])
     #expect(GivenToken(json: given.withNames.json)?.names == ["ada@example.com"])

@@ -101,16 +101,10 @@ package struct GivenToken: TimelessWireValue {
 
   package let account: AccountName
   package let bearer: Bearer
-  package let issuer: String?
   /// The user's email addresses and names from the grant's tokens, or `nil` if the caller did not ask for names.
   package private(set) var names: [String]?
 
-  /// Creates the result. Uses the configured `issuer` if the bearer's user is unknown.
-  package init(_ account: AccountName, _ bearer: Bearer, issuer: String?) {
-    self.account = account
-    self.bearer = bearer
-    self.issuer = bearer.subject?.issuer ?? issuer
-  }
+  package init(_ account: AccountName, _ bearer: Bearer) { (self.account, self.bearer) = (account, bearer) }
 
   private init(
     account: AccountName, secret: Secret, type: String, expiresAt: Timestamp?, fingerprint: Fingerprint,
@@ -118,8 +112,9 @@ package struct GivenToken: TimelessWireValue {
   ) {
     let owner = subject.map { Subject(issuer: issuer ?? "", id: $0) }
     let token = Token(secret: secret, fingerprint: fingerprint)
-    let bearer = Bearer(token: token, type: type, expiresAt: expiresAt, subject: owner, secrets: [secret])
-    self.init(account, bearer, issuer: issuer)
+    bearer = Bearer(
+      token: token, type: type, expiresAt: expiresAt, subject: owner, issuer: issuer, secrets: [secret])
+    self.account = account
     self.names = names
   }
 
@@ -129,6 +124,8 @@ package struct GivenToken: TimelessWireValue {
     token.names = bearer.userNames
     return token
   }
+
+  package var issuer: String? { bearer.subject?.issuer ?? bearer.issuer }
 
   private var subjectID: String? { bearer.subject?.id }
 }

@@ -99,10 +99,10 @@ extension SessionMachine {
   // MARK: - A call is answered
 
   mutating func answerCalls(at now: Timestamp) -> [SessionAction] {
-    let late = calls.waiting.filter { $0.kind == .room && deadline(of: $0, at: now) <= now }
+    let late = calls.filter { $0.kind == .room && deadline(of: $0, at: now) <= now }
     let silence = AccessFailure(.storageError, detail: "the storage did not respond in time")
     let dropped = late.flatMap { roomMade($0.id, .failure(silence), at: now) }
-    let answers = calls.waiting.compactMap { call in response(to: call, at: now).map { (id: call.id, $0) } }
+    let answers = calls.compactMap { call in response(to: call, at: now).map { (id: call.id, $0) } }
     calls.remove(answers.map(\.id))
     return dropped + answers.map { .answer($0, $1) }
   }
@@ -217,18 +217,18 @@ extension SessionMachine {
     }
   }
 
-  /// Returns the token that the session would return to a call, without changing the session. Use the result only until
-  /// the next wake. Returns `nil` if the call might have to wait or would be rejected.
-  package func readyToken(at now: Timestamp) -> ReadyToken? {
+  /// Returns the token that the session would return to a call that `validity` covers, without changing the session.
+  /// Returns `nil` if the call might have to wait or would be rejected.
+  package func readyToken(at now: Timestamp) -> (bearer: Bearer, grant: Grant, validity: TokenValidity)? {
     guard !isStopping, let active, case .authenticated = state(at: now), isUsable(active, at: now) else { return nil }
-    return ReadyToken(
-      bearer: Bearer(active.credential, as: settings.bearer, subject: subject),
-      accessToken: active.grant.accessToken, idToken: active.grant.idToken, issuer: settings.issuer,
-      validity: TokenValidity(of: active.grant, settings.refresh), until: nextWake(after: now))
+    let validity = TokenValidity(of: active.grant, settings.refresh, until: nextWake(after: now))
+    return (bearer(of: active), active.grant, validity)
   }
 
-  private func token(of active: ActiveGrant) -> SessionResponse {
-    .token(Bearer(active.credential, as: settings.bearer, subject: subject))
+  private func token(of active: ActiveGrant) -> SessionResponse { .token(bearer(of: active)) }
+
+  private func bearer(of active: ActiveGrant) -> Bearer {
+    Bearer(active.credential, as: settings.bearer, subject: subject, issuer: settings.issuer)
   }
 
   private func isUsable(_ active: ActiveGrant, at now: Timestamp) -> Bool {

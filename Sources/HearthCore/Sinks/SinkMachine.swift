@@ -195,10 +195,8 @@ package struct SinkMachine: Hashable, Sendable {
 /// The data for a sink's file.
 package struct SinkContent: Hashable, Sendable {
   package let bearer: Bearer
-  /// The configured issuer, which is used if the user is unknown.
-  package let issuer: String?
 
-  package init(_ bearer: Bearer, issuer: String?) { (self.bearer, self.issuer) = (bearer, issuer) }
+  package init(_ bearer: Bearer) { self.bearer = bearer }
 
   /// Identifies the content without storing a secret.
   struct Mark: Hashable, Sendable {
@@ -211,7 +209,8 @@ package struct SinkContent: Hashable, Sendable {
   }
 
   var mark: Mark {
-    Mark(fingerprint: bearer.token.fingerprint, expiresAt: bearer.expiresAt, subject: bearer.subject, issuer: issuer)
+    Mark(
+      fingerprint: bearer.token.fingerprint, expiresAt: bearer.expiresAt, subject: bearer.subject, issuer: bearer.issuer)
   }
 }
 

@@ -38,19 +38,18 @@ extension GetToken: PlainMethod {
   /// Returns the result, or `nil` if only the session can provide it.
   func readyToken(from service: ControlService) -> GivenToken? {
     guard url == nil, scope == nil, audience == nil, !wantsNames,
-      let ready = service.sessions.readyToken(of: account, minValidity)
+      let bearer = service.sessions.readyToken(of: account, minValidity)
     else { return nil }
     service.metrics.tokenGiven(of: account)
-    return GivenToken(account, ready.bearer, issuer: ready.issuer)
+    return GivenToken(account, bearer)
   }
 
   func result(from service: ControlService, for _: any ControlPeer) async throws -> GivenToken {
     if let url { try check(url, service.requests.access) }
     if scope != nil || audience != nil { try check(await service.entry(account).offer) }
-    let answer = try await service.sessions.ask(.token(minValidity: minValidity), of: account).answer
-    let bearer = try answer.bearer
+    let bearer = try await service.sessions.ask(.token(minValidity: minValidity), of: account).answer.bearer
     service.metrics.tokenGiven(of: account)
-    let token = GivenToken(account, bearer, issuer: answer.status.issuer)
+    let token = GivenToken(account, bearer)
     return wantsNames ? token.withNames : token
   }
 

@@ -129,19 +129,19 @@ package actor SessionDirectory: BearerTokenProvider {
   package subscript(account: AccountName) -> Entry? { entries[account] }
 
   /// Returns a token without waiting, or `nil` if the caller has to ask the session.
-  package nonisolated func readyToken(of account: AccountName, _ minValidity: Duration?) -> ReadyToken? {
+  package nonisolated func readyToken(of account: AccountName, _ minValidity: Duration?) -> Bearer? {
     table.withLock { $0[account]?.service }?.readyToken(minValidity)
   }
 
   /// Returns the token in use without waiting, even if a refresh is due.
-  package nonisolated func heldToken(of account: AccountName) -> ReadyToken? {
+  package nonisolated func heldToken(of account: AccountName) -> (bearer: Bearer, grant: Grant)? {
     table.withLock { $0[account]?.service }?.heldToken
   }
 
   // MARK: - BearerTokenProvider
 
   package nonisolated func bearer(for account: AccountName) async throws(Failure) -> Bearer {
-    if let ready = readyToken(of: account, Self.validityToSend) { return ready.bearer }
+    if let bearer = readyToken(of: account, Self.validityToSend) { return bearer }
     return try await ask(.token(minValidity: Self.validityToSend), of: account).answer.bearer
   }
 

@@ -30,7 +30,7 @@ package actor SessionService: PlanningService {
   private var published: SessionStatus?
   /// The machine's current token, and the total clock change that the machine has taken into account. `nil` if calls
   /// must go through the machine.
-  private let ready = Mutex<(token: ReadyToken, stepped: Duration)?>(nil)
+  private let ready = Mutex<(bearer: Bearer, grant: Grant, validity: TokenValidity, stepped: Duration)?>(nil)
   private let verdicts = Mutex(RecentVerdicts())
   private var isRunning = false
   private(set) var isStopping = false
@@ -154,8 +154,8 @@ package actor SessionService: PlanningService {
   /// Returns the response to a call. `steps` says how to obtain the grant of an import or a sign-in.
   func ask(_ call: SessionCall, _ steps: GrantSteps?) async -> SessionAnswer {
     if isStopped { return stopped }
-    if case .token(let minValidity) = call, let published, let token = readyToken(minValidity) {
-      return SessionAnswer(response: .token(token.bearer), status: published, at: clock.now())
+    if case .token(let minValidity) = call, let published, let bearer = readyToken(minValidity) {
+      return SessionAnswer(response: .token(bearer), status: published, at: clock.now())
     }
     callCount += 1
     let id = CallID(callCount)
@@ -173,16 +173,18 @@ package actor SessionService: PlanningService {
 
   /// Returns a token without running the machine, or `nil` if the caller has to ask the session. May be called on any
   /// thread.
-  package nonisolated func readyToken(_ minValidity: Duration?) -> ReadyToken? {
+  package nonisolated func readyToken(_ minValidity: Duration?) -> Bearer? {
     let moment = clock.moment()
-    guard let ready = ready.withLock(\.self), ready.stepped == moment.stepped,
-      ready.token.satisfies(minValidity, at: moment.now)
-    else { return nil }
-    return ready.token
+    return ready.withLock { ready in
+      let isReady = ready?.stepped == moment.stepped && ready?.validity.covers(minValidity, at: moment.now) == true
+      return isReady ? ready?.bearer : nil
+    }
   }
 
   /// The token in use, even if a refresh is due. May be called on any thread.
-  package nonisolated var heldToken: ReadyToken? { ready.withLock(\.self)?.token }
+  package nonisolated var heldToken: (bearer: Bearer, grant: Grant)? {
+    ready.withLock { $0.map { ($0.bearer, $0.grant) } }
+  }
 
   /// Records that an API accepted this token with a 2xx status. May be called on any thread.
   package nonisolated func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL) {
@@ -246,7 +248,7 @@ package actor SessionService: PlanningService {
     let generation = machine.epoch.generation
     let actions = machine.handle(input, at: now)
     let token = isStopped ? nil : machine.readyToken(at: now)
-    ready.withLock { [stepped = time.stepped] ready in ready = token.map { ($0, stepped) } }
+    ready.withLock { [stepped = time.stepped] in $0 = token.map { ($0.bearer, $0.grant, $0.validity, stepped) } }
     if machine.epoch.generation != generation { verdicts.withLock { $0 = RecentVerdicts() } }
     let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
     let status = machine.snapshot(at: now)

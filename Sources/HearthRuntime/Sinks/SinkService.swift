@@ -292,19 +292,19 @@ package actor SinkService: PlanningService {
 extension SinkContent {
   /// Creates the content from a session's token. Returns `nil` if the grant does not contain the kind of token that the
   /// sink needs.
-  fileprivate init?(_ ready: ReadyToken, for sink: SinkSettings) {
+  fileprivate init?(_ held: (bearer: Bearer, grant: Grant), for sink: SinkSettings) {
     let wanted: Token? =
       switch sink.bearer {
-      case .accessToken: ready.accessToken
-      case .idToken: ready.idToken
-      case nil: ready.bearer.token
+      case .accessToken: held.grant.accessToken
+      case .idToken: held.grant.idToken
+      case nil: held.bearer.token
       }
     guard let wanted else { return nil }
-    // `ready` contains only the expiry of the token for APIs. For another token, prefer the expiry in that token.
+    // `held` contains only the expiry of the token for APIs. For another token, prefer the expiry in that token.
     let bearer =
-      wanted == ready.bearer.token
-      ? ready.bearer : ready.bearer.with(wanted, expiresAt: wanted.expiresAt ?? ready.bearer.expiresAt)
-    self.init(bearer, issuer: ready.issuer)
+      wanted == held.bearer.token
+      ? held.bearer : held.bearer.with(wanted, expiresAt: wanted.expiresAt ?? held.bearer.expiresAt)
+    self.init(bearer)
   }
 
   fileprivate func bytes(for sink: SinkSettings) -> [UInt8] {
@@ -312,7 +312,7 @@ extension SinkContent {
       switch sink.format {
       case .token, .netrc: bearer.token.secret.reveal()
       case .header: "Authorization: \(bearer.type) \(bearer.token.secret.reveal())\n"
-      case .json: "\(GivenToken(sink.account, bearer, issuer: issuer).json)\n"
+      case .json: "\(GivenToken(sink.account, bearer).json)\n"
       }
     return Array(text.utf8)
   }

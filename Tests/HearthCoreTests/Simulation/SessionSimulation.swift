@@ -52,7 +52,7 @@ struct SessionSimulation: Simulation {
   /// When the process wakes up by itself, as planned after the last event, even if that is now.
   var armed: Timestamp?
   /// The ready token after the last event.
-  private var ready: ReadyToken?
+  private var ready: (bearer: Bearer, grant: Grant, validity: TokenValidity)?
   var lastEventAt = Duration.zero
 
   var jobs: [SimulatedDisk.Job] = []
@@ -184,7 +184,8 @@ struct SessionSimulation: Simulation {
     let before = machine
     try noteEvent(event, before)
     let actions = machine.handle(event, at: now)
-    if case .called(let id, .token(let minValidity)) = event, let ready, ready.satisfies(minValidity, at: now) {
+    if case .called(let id, .token(let minValidity)) = event, let ready, ready.validity.covers(minValidity, at: now)
+    {
       tally[.readyToken] += 1
       guard actions == [.answer(id, .token(ready.bearer))] else {
         throw Violation("a call for a token that is ready does more")

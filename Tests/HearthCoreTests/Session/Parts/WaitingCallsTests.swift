@@ -4,9 +4,9 @@ import Testing
 @testable import HearthCore
 
 @Suite("The calls that wait")
-struct PendingCallsTests {
-  private func calls(_ kinds: WaitingCall.Kind...) -> PendingCalls {
-    var calls = PendingCalls()
+struct WaitingCallsTests {
+  private func calls(_ kinds: WaitingCall.Kind...) -> [WaitingCall] {
+    var calls: [WaitingCall] = []
     for (index, kind) in kinds.enumerated() { calls.add(CallID(index), kind, at: .sample) }
     return calls
   }
@@ -28,19 +28,19 @@ struct PendingCallsTests {
   func outcomes() {
     var calls = calls(.refresh, .read, .adoption)
     calls.finishRefreshes(.failed(message: "503", retryAfter: nil))
-    #expect(calls.waiting.map { $0.outcome == nil } == [false, true, true])
+    #expect(calls.map { $0.outcome == nil } == [false, true, true])
     calls.finishRefreshes(.succeeded)
-    #expect(calls.waiting[0].outcome == .failed(message: "503", retryAfter: nil))
+    #expect(calls[0].outcome == .failed(message: "503", retryAfter: nil))
     calls.finish(.read)
     calls.finish(.adoption)
-    #expect(calls.waiting.map(\.outcome).suffix(2) == [.succeeded, .succeeded])
+    #expect(calls.map(\.outcome).suffix(2) == [.succeeded, .succeeded])
   }
 
   @Test("for a sign-in are answered that it is superseded, and no others are")
   func supersede() {
     var calls = calls(.refresh, .adoption)
     #expect(calls.supersedeAdoptions(of: .sample) == [.answer(CallID(1), .rejected(.superseded(.sample)))])
-    #expect(calls.waiting.map(\.id) == [CallID(0)])
+    #expect(calls.map(\.id) == [CallID(0)])
     #expect(calls.supersedeAdoptions(of: .sample) == [])
   }
 
@@ -55,6 +55,6 @@ struct PendingCallsTests {
       actions == [
         .revoke(credential), .answer(CallID(0), .signedOut(revoke: [])), .answer(CallID(2), .signedOut(revoke: [])),
       ])
-    #expect(calls.waiting.map(\.kind) == [.refresh])
+    #expect(calls.map(\.kind) == [.refresh])
   }
 }
