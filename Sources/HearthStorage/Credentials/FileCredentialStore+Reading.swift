@@ -20,18 +20,17 @@ extension FileCredentialStore {
 
   private func reading(of scan: CredentialScan) async throws(AccessFailure) -> CredentialReading {
     let known = scan.known
-    switch scan.outcome {
-    case .corrupt(let text):
-      if let signedOut = try await finishRemoval(known) { return signedOut }
+    if case .success(let file?) = scan.file { return try await reading(of: file, scan) }
+    if let signedOut = try await finishRemoval(known) { return signedOut }
+    switch scan.file {
+    case .failure(.corrupt(let text)):
       // Make sure that there is a marker. Without one, the folder would look like an unmounted volume once the file is
       // moved.
       await remember(scan) { _ in }
       return .corrupt(text)
-    case .tooNew(let version):
-      if let signedOut = try await finishRemoval(known) { return signedOut }
+    case .failure(.tooNew(let version)):
       return .tooNew(version: version)
-    case .nothing(let missing):
-      if let signedOut = try await finishRemoval(known) { return signedOut }
+    case .success:
       if known.place == nil, known.end?.reason == .signedOut {
         // Finish a sign-out that a crash interrupted, which left the marker and the former places behind.
         try? await files.removeFile(scan.place.marker)
@@ -40,9 +39,7 @@ extension FileCredentialStore {
         try? await accounts.update(account, to: updated)
       }
       if let end = known.end { return .ended(end) }
-      return missing.map { .missing($0) } ?? .neverSignedIn
-    case .file(let file):
-      return try await reading(of: file, scan)
+      return scan.missing.map { .missing($0) } ?? .neverSignedIn
     }
   }
 

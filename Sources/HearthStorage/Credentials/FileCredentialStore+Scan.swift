@@ -4,18 +4,12 @@ import Logging
 extension FileCredentialStore {
   /// The result of looking for the credential, and what was known about it before.
   struct CredentialScan {
-    enum Outcome {
-      case file(CredentialFile)
-      case corrupt(String)
-      case tooNew(version: Int)
-      /// The folder is readable but does not contain the file. The string describes what is missing, or is `nil` if no
-      /// file was expected.
-      case nothing(String?)
-    }
-
     let place: CredentialPlace
     let known: KnownAccount
-    let outcome: Outcome
+    /// The file, or `nil` if the folder is readable but does not contain it.
+    let file: Result<CredentialFile?, FileFormatError>
+    /// What is missing, or `nil` if there is a file or none was expected.
+    var missing: String?
     var modified = Timestamp(milliseconds: 0)
   }
 
@@ -28,14 +22,14 @@ extension FileCredentialStore {
     let place = try await resolvePlace()
     if let scan = try await scanFile(place, known) { return scan }
     guard let missing = try await absence(at: place, known) else {
-      return CredentialScan(place: place, known: known, outcome: .nothing(nil))
+      return CredentialScan(place: place, known: known, file: .success(nil))
     }
     // Check again, because a volume may have been mounted or unmounted between reading the file and reading the marker,
     // and some programs remove a file before they write it.
     await clock.sleep(until: clock.now() + Self.stillness)
     if let scan = try await scanFile(place, known) { return scan }
     _ = try await absence(at: place, known)
-    return CredentialScan(place: place, known: known, outcome: .nothing(missing))
+    return CredentialScan(place: place, known: known, file: .success(nil), missing: missing)
   }
 
   /// Returns the place of the credential. Only a configured path can be a link, which is followed.
@@ -89,16 +83,16 @@ extension FileCredentialStore {
       guard contents.status.isOwn else { throw FileError.notOwn }
       await narrow(place, contents.status)
       let isChangedInPlace = lastSeen?.inode == contents.status.inode && lastSeen?.isUnchanged(contents.status) == false
-      var outcome = parse(contents)
-      let isCorrupt = if case .corrupt = outcome { true } else { false }
+      var file = parse(contents)
+      let isCorrupt = if case .failure(.corrupt) = file { true } else { false }
       if isChangedInPlace || isCorrupt {
         contents = try await readUnchanging(place, contents)
-        outcome = parse(contents)
+        file = parse(contents)
       }
       lastSeen = contents.status
-      return CredentialScan(place: place, known: known, outcome: outcome, modified: contents.status.modified)
+      return CredentialScan(place: place, known: known, file: file.map { $0 }, modified: contents.status.modified)
     } catch .tooBig {
-      return CredentialScan(place: place, known: known, outcome: .corrupt("it is larger than 1 MiB"))
+      return CredentialScan(place: place, known: known, file: .failure(.corrupt("it is larger than 1 MiB")))
     } catch .absent {
       return nil
     } catch {
@@ -119,14 +113,9 @@ extension FileCredentialStore {
     throw .failed("another program keeps changing it")
   }
 
-  func parse(_ contents: FileContents) -> CredentialScan.Outcome {
-    do {
-      return .file(try CredentialFile(contents.bytes, account: account, modified: contents.status.modified))
-    } catch {
-      switch error {
-      case .corrupt(let text): return .corrupt(text)
-      case .tooNew(let version): return .tooNew(version: version)
-      }
+  func parse(_ contents: FileContents) -> Result<CredentialFile, FileFormatError> {
+    Result { () throws(FileFormatError) in
+      try CredentialFile(contents.bytes, account: account, modified: contents.status.modified)
     }
   }
 

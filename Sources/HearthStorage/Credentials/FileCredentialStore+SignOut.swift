@@ -79,7 +79,7 @@ extension FileCredentialStore {
 
   /// Returns `nil` if the credential cannot be opened. The caller removes its file anyway.
   private func credential(in contents: FileContents) async -> Credential? {
-    guard case .file(let file) = parse(contents),
+    guard case .success(let file) = parse(contents),
       let grant = try? await grant(in: file, modified: contents.status.modified)
     else { return nil }
     return file.credential(with: grant)
@@ -118,7 +118,7 @@ extension FileCredentialStore {
   /// Returns whether the file was Hearth's: it is sealed, which only Hearth does, or records an end, or contains the
   /// grant that Hearth last saw there. If that grant is unknown, any grant counts.
   private func isFormerCredential(_ former: KnownAccount.FormerPlace, in contents: FileContents) -> Bool {
-    guard case .file(let file) = parse(contents) else { return false }
+    guard case .success(let file) = parse(contents) else { return false }
     guard case .grant(let grant) = file.body, let fingerprint = former.fingerprint else { return true }
     return grant.accessToken.fingerprint == fingerprint
   }

@@ -12,16 +12,16 @@ extension FileCredentialStore {
     } catch {
       throw Failure(error, account)
     }
-    switch scan.outcome {
-    case .corrupt(let text):
+    switch scan.file {
+    case .failure(.corrupt(let text)):
       let why = AccessFailure(.storageError, detail: "\(scan.place.file) is unreadable: \(text)")
       throw Failure(why, account)
-    case .tooNew:
+    case .failure(.tooNew):
       let why = AccessFailure(.storageError, detail: "\(scan.place.file) was written by a newer version of Hearth")
       throw Failure(why, account)
-    case .nothing:
+    case .success(nil):
       return try await setPassphrase(passphrase)
-    case .file(let file):
+    case .success(let file?):
       guard case .sealed(let sealed, let kdf?) = file.body else {
         return try await setPassphrase(passphrase)
       }

@@ -29,7 +29,7 @@ extension FileCredentialStore {
     try await makeFolder(scan.place)
     try await setAsideUnknown(scan)
     try await replace(scan.place, with: bytes)
-    if case .file(let old) = scan.outcome, !isProtectedAsConfigured(old) {
+    if case .success(let old?) = scan.file, old.isGrant, !isProtectedAsConfigured(old) {
       logger.notice("\(scan.place.file) is now protected as configured (\(protection.rawValue)).")
     }
     // The version sealed with the passphrase's key has been replaced, so the key is no longer needed.
@@ -47,7 +47,7 @@ extension FileCredentialStore {
   private func holdsOther(
     _ scan: CredentialScan, than version: StoredVersion, nor credential: Credential? = nil
   ) async -> Bool {
-    guard case .grant(let marks) = version, case .file(let file) = scan.outcome,
+    guard case .grant(let marks) = version, case .success(let file?) = scan.file,
       let grant = try? await grant(in: file, modified: scan.modified), !scan.known.isOver(grant),
       !scan.known.grants.isFormer(grant)
     else { return false }
@@ -81,16 +81,16 @@ extension FileCredentialStore {
   private func putEnd(_ record: EndRecord, _ known: KnownAccount) async throws(EndNotWritten) {
     let scan: CredentialScan
     do { scan = try await scanForWriting() } catch { throw .nowhere(error) }
-    switch scan.outcome {
-    case .tooNew: return
-    case .file(let file):
+    switch scan.file {
+    case .failure(.tooNew): return
+    case .success(let file?):
       if let grant = try? await grant(in: file, modified: scan.modified), !known.isEnded(grant),
         !known.grants.isFormer(grant)
       {
         // Keep this grant, because it replaced the grant that ended and the session still has to adopt it.
         throw .partly(AccessFailure(.storageError, detail: "\(scan.place.file) already contains another grant"))
       }
-    case .corrupt, .nothing: break
+    case .failure(.corrupt), .success(nil): break
     }
     do {
       try await makeFolder(scan.place)
@@ -121,11 +121,11 @@ extension FileCredentialStore {
   /// Sets aside a file that Hearth cannot parse, so that it is never overwritten.
   private func setAsideUnknown(_ scan: CredentialScan) async throws(AccessFailure) {
     let (label, problem, why): (String, String, String)
-    switch scan.outcome {
-    case .corrupt(let text): (label, problem, why) = ("corrupt", "cannot be understood", text)
-    case .tooNew(let version):
+    switch scan.file {
+    case .failure(.corrupt(let text)): (label, problem, why) = ("corrupt", "cannot be understood", text)
+    case .failure(.tooNew(let version)):
       (label, problem, why) = ("newer", "was written by a newer version of Hearth", "it has format \(version)")
-    case .file, .nothing: return
+    case .success: return
     }
     let newPath = try await AtomicFile(path: scan.place.file, files: files).setAside(as: label, at: clock.now())
     logger.warning(
@@ -136,14 +136,14 @@ extension FileCredentialStore {
   /// Scans the file. Throws if a sealed grant cannot be opened now. A damaged one counts as a corrupt file.
   private func scanForWriting(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
     let scan = try await self.scan(ignoringSignedOut: ignoringSignedOut)
-    guard case .file(let file) = scan.outcome, case .sealed = file.body else { return scan }
+    guard case .success(let file?) = scan.file, case .sealed = file.body else { return scan }
     do {
       _ = try await grant(in: file, modified: scan.modified)
       return scan
     } catch {
       switch error {
       case .blocked(let accessFailure): throw accessFailure
-      case .corrupt(let text): return CredentialScan(place: scan.place, known: scan.known, outcome: .corrupt(text))
+      case .corrupt(let text): return CredentialScan(place: scan.place, known: scan.known, file: .failure(.corrupt(text)))
       }
     }
   }
@@ -170,7 +170,7 @@ extension FileCredentialStore {
   private func endedFile(_ record: EndRecord, _ scan: CredentialScan) -> CredentialFile {
     var header = CredentialFile.Header(
       account: account, subject: scan.known.subject, origin: nil, protection: protection)
-    if case .file(let file) = scan.outcome {
+    if case .success(let file?) = scan.file {
       header.issuer = file.header.issuer
       header.isIssuerAssumed = file.header.isIssuerAssumed
       header.subject = file.header.subject
