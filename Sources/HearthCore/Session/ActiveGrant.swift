@@ -69,31 +69,27 @@ package struct ActiveGrant: Hashable, Sendable {
   }
 }
 
-/// The times of a grant that a lock has wiped from memory. Hearth keeps adjusting them, without the tokens.
-struct WipedGrant: Hashable, Sendable {
-  private let marks: GrantMarks
-  private var counted: ActiveGrant
-
-  init(_ active: ActiveGrant) {
+/// Grants that a lock wipes from memory.
+extension ActiveGrant {
+  /// The grant without its tokens, but with their fingerprints. Hearth keeps adjusting its times.
+  var wiped: ActiveGrant {
     func wiped(_ token: Token) -> Token { Token(secret: Secret(""), fingerprint: token.fingerprint) }
-    marks = GrantMarks(active.grant)
-    counted = active
-    counted.credential.grant.accessToken = wiped(active.grant.accessToken)
-    counted.credential.grant.refreshToken = active.grant.refreshToken.map(wiped)
-    counted.credential.grant.idToken = active.grant.idToken.map(wiped)
+    var active = self
+    active.credential.grant.accessToken = wiped(grant.accessToken)
+    active.credential.grant.refreshToken = grant.refreshToken.map(wiped)
+    active.credential.grant.idToken = grant.idToken.map(wiped)
+    return active
   }
 
-  mutating func move(by step: Duration) { counted.move(by: step) }
-
-  /// Returns the grant with its adjusted times, or `nil` if `credential` is a different grant.
+  /// Returns this wiped grant with its tokens and its adjusted times, or `nil` if `credential` is a different grant.
   func restored(_ credential: Credential) -> ActiveGrant? {
-    guard GrantMarks(credential.grant) == marks else { return nil }
-    var active = counted
+    guard GrantMarks(credential.grant) == GrantMarks(grant) else { return nil }
+    var active = self
     active.credential = credential
-    active.credential.grant.issuedAt = counted.grant.issuedAt
-    active.credential.grant.expiresAt = counted.grant.expiresAt
-    active.credential.grant.refreshExpiresAt = counted.grant.refreshExpiresAt
-    active.isStored = counted.isStored || active.stored == credential
+    active.credential.grant.issuedAt = grant.issuedAt
+    active.credential.grant.expiresAt = grant.expiresAt
+    active.credential.grant.refreshExpiresAt = grant.refreshExpiresAt
+    active.isStored = isStored || active.stored == credential
     (active.accessFailure, active.newerFormat) = (nil, nil)
     return active
   }

@@ -82,18 +82,17 @@ struct FileAccess: Hashable, Sendable {
   /// Marks a write in progress as outdated, so that the grant is written again.
   mutating func invalidateWrite() { isWriteOutdated = true }
 
-  enum WriteOutcome { case failed, outdated, current }
-
+  /// Returns whether the grant that was written is the one in memory.
   mutating func grantWritten(
     _ result: Result<Void, AccessFailure>, at now: Timestamp, _ random: inout SeededGenerator
-  ) -> WriteOutcome {
+  ) -> Bool {
     switch result {
     case .success:
       write.succeeded()
-      return isWriteOutdated ? .outdated : .current
+      return !isWriteOutdated
     case .failure(let accessFailure):
       write.failed(accessFailure, at: now, share: random.share())
-      return .failed
+      return false
     }
   }
 

@@ -49,10 +49,10 @@ extension SessionMachine {
     if let active {
       guard active.phase == .idle, isSafeOnDisk(active) else { return [] }
       if let accessFailure = active.accessFailure, settings.locksWhenUnreadable {
-        wiped = WipedGrant(active)
+        wiped = active.wiped
         credentialState = .notHeld(.unreadable(accessFailure))
       } else if !locks.isEmpty {
-        wiped = WipedGrant(active)
+        wiped = active.wiped
         credentialState = .notHeld(.locked)
         file.read.cancelRetry()
       }

@@ -42,8 +42,7 @@ extension SessionMachine {
     case .active, .adopting: break
     case .notHeld, .starting, .ending, .ended, .absent: return []
     }
-    let outcome = file.grantWritten(result, at: now, &random)
-    let isStored = outcome == .current
+    let isStored = file.grantWritten(result, at: now, &random)
     var actions: [SessionAction] = []
     if case .adopting(let adoption) = credentialState {
       actions += signedIn(adoption, isStored: isStored, at: now)
@@ -52,9 +51,10 @@ extension SessionMachine {
     } else {
       active?.isStored = isStored
     }
-    if outcome != .failed, let active { file.onDisk = GrantMarks(active.grant) }
-    if case .failure(let accessFailure) = result, file.write.failures == 1 {
-      actions.append(.publish(.credentialPendingWrite(accessFailure)))
+    switch result {
+    case .success: if let active { file.onDisk = GrantMarks(active.grant) }
+    case .failure(let accessFailure):
+      if file.write.failures == 1 { actions.append(.publish(.credentialPendingWrite(accessFailure))) }
     }
     return actions
   }

@@ -26,7 +26,7 @@ package struct SessionMachine: Sendable {
   package internal(set) var isStarted = false
   var isStopping = false
   /// The last grant that was wiped from memory, without its tokens.
-  var wiped: WipedGrant?
+  var wiped: ActiveGrant?
   /// How much the clock was adjusted after the stored grant's times were recorded. `nil` once this process has used a
   /// grant.
   var clockStep: ClockStep?

@@ -13,7 +13,7 @@ package struct SessionAnswer: Sendable {
       switch response {
       case .token(let bearer): bearer
       case .rejected(let failure): throw failure
-      case .done, .signedOut: throw .state(status.state, status)
+      case .done, .signedOut: preconditionFailure("the call did not ask for a token")
       }
     }
   }
