@@ -1,21 +1,15 @@
 /// The locks that are set, and the note on disk that preserves the user's own lock across restarts.
 package struct SessionLocks: Hashable, Sendable {
   package private(set) var all: Set<Lock> = []
-  private var note = WriteRetry()
+  var note = WriteRetry()
 
   package var isEmpty: Bool { all.isEmpty }
 
   /// The lock to show to clients.
   var first: Lock? { Lock.allCases.first(where: all.contains) }
 
-  var isNoteUnderWay: Bool { note.isUnderWay }
-
-  var noteFailure: AccessFailure? { note.lastFailure }
-
   /// The reason why the user's lock would not survive a restart, or `nil` if it would survive or is not set.
-  package var whyForgotten: AccessFailure? { all.contains(.user) ? noteFailure : nil }
-
-  var wakeAt: Timestamp? { note.wakeAt }
+  package var whyForgotten: AccessFailure? { all.contains(.user) ? note.lastFailure : nil }
 
   func contains(_ lock: Lock) -> Bool { all.contains(lock) }
 
@@ -52,8 +46,4 @@ package struct SessionLocks: Hashable, Sendable {
   mutating func rewriteNoteIfDue(at now: Timestamp) -> [SessionAction] {
     note.failures > 0 && note.mayBegin(at: now) ? writeNote() : []
   }
-
-  mutating func rewriteNoteNow() { note.retryNow() }
-
-  mutating func move(by step: Duration) { note.move(by: step) }
 }

@@ -9,7 +9,11 @@ extension SessionMachine {
   // MARK: - A call arrives
 
   mutating func called(_ id: CallID, _ call: SessionCall, at now: Timestamp) -> [SessionAction] {
-    if isStopping, !call.needsNoRefresh { return [.answer(id, .rejected(.shuttingDown))] }
+    switch call {
+    case .token, .signOut: break
+    case .adopt, .signIn, .redirected, .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .awaitReading:
+      if isStopping { return [.answer(id, .rejected(.shuttingDown))] }
+    }
     switch call {
     case .token(let minValidity): calls.add(id, .token(minValidity: minValidity), at: now)
     case .refresh: calls.add(id, .refresh, at: now)
@@ -289,15 +293,5 @@ extension SessionMachine {
     }
     guard let trouble = refreshes.history.trouble, now < trouble.until else { return nil }
     return waitedOut(trouble, at: now)
-  }
-}
-
-extension SessionCall {
-  /// Whether a stopping session can still handle the call.
-  fileprivate var needsNoRefresh: Bool {
-    switch self {
-    case .token, .signOut: true
-    case .adopt, .signIn, .redirected, .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .awaitReading: false
-    }
   }
 }

@@ -43,7 +43,7 @@ extension SessionMachine {
 
   /// Switches to the configured store once the previous one has nothing left to do.
   mutating func replaceStoreWhereDue() -> [SessionAction] {
-    guard file.storeChange == .due, !file.read.isUnderWay, !file.write.isUnderWay, !locks.isNoteUnderWay else {
+    guard file.storeChange == .due, !file.read.isUnderWay, !file.write.isUnderWay, !locks.note.isUnderWay else {
       return []
     }
     file.storeReplaced()

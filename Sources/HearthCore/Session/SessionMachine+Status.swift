@@ -33,7 +33,7 @@ extension SessionMachine {
       // A file that requires its passphrase counts as readable.
       isReadable: credentialState != .notHeld(.unread) && [nil, .passphraseRequired].contains(accessFailure?.kind),
       isWritePending: isWritePending,
-      credentialError: (accessFailure ?? file.write.lastFailure ?? locks.noteFailure)?.detail,
+      credentialError: (accessFailure ?? file.write.lastFailure ?? locks.note.lastFailure)?.detail,
       signIn: shownSignIn)
   }
 

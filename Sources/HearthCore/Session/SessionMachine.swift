@@ -1,6 +1,6 @@
 /// Makes every decision about one account's session, by turning inputs and the time into actions.
 ///
-/// The extensions `+Start`, `+Reading`, `+Refresh`, `+Writing`, `+Ending`, `+SignIn` and `+Import` follow a session's
+/// The extensions `+Reading`, `+Refresh`, `+Writing`, `+Ending`, `+SignIn` and `+Import` follow a session's
 /// life. `+Calls` handles calls, `+Configured` a reload, and `+State` and `+Status` derive what clients see. `nextWake`
 /// derives the next timer from the state, so no timer is stored.
 package struct SessionMachine: Sendable {
@@ -108,6 +108,36 @@ package struct SessionMachine: Sendable {
     return []
   }
 
+  mutating func started(_ remembered: RememberedAccount, at now: Timestamp) {
+    isStarted = true
+    file.read.end()
+    file.read.request()
+    // A sign-out does not remove the lock, so restore it in every state.
+    if remembered.lockedByUser { locks.restore() }
+    refreshes.restoreBar(remembered.barred)
+    (clockStep, rejected) = (remembered.clockStep, remembered.rejected)
+    switch credentialState {
+    case .notHeld(.unread), .notHeld(.unreadable): break
+    case .notHeld(.locked), .active, .starting, .adopting, .ending, .ended, .absent: return
+    }
+    subject = remembered.subject ?? settings.configuredSubject
+    if let end = remembered.end, !isRecoverable(end.reason) {
+      if end.reason == .signedOut { subject = settings.configuredSubject }
+      credentialState = CredentialState(end)
+      published.restore(end)
+    }
+  }
+
+  /// Returns whether the client requests its own grant again after this end.
+  func isRecoverable(_ end: EndReason) -> Bool {
+    switch end {
+    case .signedOut, .rejectedByServer, .credentialTooNew: false
+    case .refreshTokenRejected, .refreshTokenExpired, .noRefreshToken, .accountDisabled, .credentialMissing,
+      .credentialCorrupt:
+      settings.renewsWithoutRefreshToken
+    }
+  }
+
   /// The grant in memory, if there is one. Setting `nil` has no effect.
   var active: ActiveGrant? {
     get { if case .active(let active) = credentialState { active } else { nil } }
@@ -128,7 +158,7 @@ package struct SessionMachine: Sendable {
     isStopping = true
     // Retry failed writes once more, because the process is about to exit and memory may hold the only copy.
     file.write.retryNow()
-    locks.rewriteNoteNow()
+    locks.note.retryNow()
     guard let active else { return [] }
     if !active.isStored, active.accessFailure != nil { file.read.request() }
     // There is no time left to wait for a read in progress.
@@ -144,7 +174,7 @@ package struct SessionMachine: Sendable {
     clockStep?.step += step
     calls.move(by: step)
     file.move(by: step)
-    locks.move(by: step)
+    locks.note.move(by: step)
     refreshes.move(by: step)
     active?.move(by: step)
     for id in incoming.keys { incoming[id]?.move(by: step) }
@@ -165,7 +195,7 @@ package struct SessionMachine: Sendable {
 
   /// Whether no operation is in progress whose result would be lost if the process exited.
   package var isAtRest: Bool {
-    if file.write.isUnderWay || locks.isNoteUnderWay || refreshes.request != .none || !incoming.isEmpty { return false }
+    if file.write.isUnderWay || locks.note.isUnderWay || refreshes.request != .none || !incoming.isEmpty { return false }
     switch credentialState {
     case .notHeld, .starting, .ended, .absent: return true
     case .adopting: return false

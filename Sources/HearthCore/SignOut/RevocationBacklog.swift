@@ -7,14 +7,8 @@ package struct RevocationBacklog: Sendable {
     /// If the account is missing, or if the revocation could end another session of the grant's user, call `held`.
     /// Otherwise, ask the account's provider to revoke the grant, then call `ended`.
     case ask(PendingRevocation)
-    /// Delete the revocation, including its copy on disk.
-    case remove(PendingRevocation, Reason)
-  }
-
-  package enum Reason: Hashable, Sendable {
-    case revoked
-    case refused(message: String)
-    case expired
+    /// Delete the revocation, including its copy on disk. The outcome is `unavailable` if Hearth gives up.
+    case remove(PendingRevocation, RevocationOutcome)
   }
 
   private struct Entry {
@@ -70,7 +64,7 @@ package struct RevocationBacklog: Sendable {
   package mutating func woke(at now: Timestamp) -> [Action] {
     let over = entries.filter { !$0.isUnderWay && $0.expiresAt <= now }.map(\.pending)
     entries.removeAll { entry in over.contains { $0.id == entry.pending.id } }
-    var actions = over.map { Action.remove($0, .expired) }
+    var actions = over.map { Action.remove($0, .unavailable(retryAfter: nil)) }
     for index in entries.indices where entries[index].nextAt <= now {
       guard !entries[index].isUnderWay else { continue }
       (entries[index].isUnderWay, entries[index].isHeld, entries[index].isOutdated) = (true, false, false)
@@ -84,17 +78,12 @@ package struct RevocationBacklog: Sendable {
     _ id: String, _ outcome: RevocationOutcome, providerTime: Timestamp? = nil, share: Double, at now: Timestamp
   ) -> [Action] {
     guard let index = entries.firstIndex(where: { $0.pending.id == id }) else { return [] }
-    let reason: Reason
-    switch outcome {
-    case .revoked: reason = .revoked
-    case .refused(let message): reason = .refused(message: message)
-    case .unavailable(let retryAfter):
+    if case .unavailable(let retryAfter) = outcome {
       guard let providerTime, entries[index].pending.expiresAt <= providerTime else {
         return wait(index, retryAfter, share: share, at: now)
       }
-      reason = .expired
     }
-    return [.remove(entries.remove(at: index).pending, reason)]
+    return [.remove(entries.remove(at: index).pending, outcome)]
   }
 
   /// Handles a revocation that was not sent because the account is missing or the revocation could have ended another

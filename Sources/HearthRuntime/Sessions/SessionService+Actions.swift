@@ -3,16 +3,15 @@ import Logging
 
 /// Carries out the machine's actions, and passes each result back as an input.
 extension SessionService {
-  private func noteRefresh() {
-    logger.debug(
-      "Refreshing \(account), because \(machine.refreshCause).", metadata: ["HEARTH_ACCOUNT": "\(account)"])
-  }
-
   func perform(_ action: SessionAction) {
     let (store, endpoint) = (store, endpoint)
     switch action {
     case .recall:
-      inStoreOrder { await self.recall() }
+      inStoreOrder {
+        do throws(AccessFailure) { return .started(try await store.remembered()) } catch {
+          return .credentialRead(.unreadable(error))
+        }
+      }
     case .read:
       inStoreOrder { .credentialRead(await self.timed(await store.read())) }
     case .write(let credential, let generation):
@@ -73,10 +72,8 @@ extension SessionService {
       // If the session was unlocked in the meantime, the store needs its key.
       storeWork.add { if await !self.machine.locks.isEmpty { await store.lock() } }
     case .refresh(let credential, let generation):
-      noteRefresh()
       send(generation) { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
     case .requestGrant(let generation):
-      noteRefresh()
       send(generation) { () async throws(RefreshFailure) in try await endpoint.requestGrant() }
     case .askTime(let generation):
       work.add {
@@ -132,25 +129,19 @@ extension SessionService {
     return .found(credential, standing)
   }
 
-  private func recall() async -> SessionInput {
-    do throws(AccessFailure) {
-      return .started(try await store.remembered())
-    } catch {
-      return .credentialRead(.unreadable(error))
-    }
-  }
-
   /// Checks in store order that the stored version is current, and reserves disk space for the response. Then sends the
   /// request, concurrently with other work.
   private func send(
     _ generation: Int, _ request: @escaping @Sendable () async throws(RefreshFailure) -> TokenResponse
   ) {
+    logger.debug(
+      "Refreshing \(account), because \(machine.refreshCause).", metadata: ["HEARTH_ACCOUNT": "\(account)"])
     let version = machine.storedVersion
     storeWork.add { [store, work] in
       do throws(AccessFailure) {
         let turn = try await store.prepare(over: version)
         // The session may have read another grant in the meantime, so this one must not be refreshed.
-        guard turn == .given, await self.isCurrent(generation) else {
+        guard turn == .given, await self.machine.epoch.generation == generation else {
           await self.receive(.refreshEnded(generation: generation, .superseded))
           return
         }
@@ -173,8 +164,6 @@ extension SessionService {
     if case .success(.granted(let response)) = result, let measured = response.skew { observe(measured) }
     receive(.obtained(id, result))
   }
-
-  private func isCurrent(_ generation: Int) -> Bool { machine.epoch.generation == generation }
 
   private func granted(_ response: TokenResponse, generation: Int) {
     if let measured = response.skew { observe(measured) }

@@ -158,8 +158,8 @@ package actor RevocationService: PlanningService {
     for action in actions {
       switch action {
       case .ask(let pending): work.add { await self.ask(pending) }
-      case .remove(let pending, let reason):
-        tell(reason, of: pending)
+      case .remove(let pending, let outcome):
+        tell(outcome, of: pending)
         work.add { [store] in await store.remove(pending) }
       }
     }
@@ -197,11 +197,11 @@ package actor RevocationService: PlanningService {
     return false
   }
 
-  private func tell(_ reason: RevocationBacklog.Reason, of pending: PendingRevocation) {
-    switch reason {
+  private func tell(_ outcome: RevocationOutcome, of pending: PendingRevocation) {
+    switch outcome {
     case .revoked: log(.notice, pending, "has been revoked")
     case .refused(let message): log(.warning, pending, "was not revoked: \(message.withoutStop)")
-    case .expired:
+    case .unavailable:
       log(
         .warning, pending,
         "could not be revoked in time. To be safe, revoke this client's access at the provider")

@@ -62,9 +62,9 @@ struct RevocationBacklogTests {
       var backlog = RevocationBacklog()
       #expect(backlog.recall([pending(1)], at: later) == [.ask(pending(1))])
       let actions = backlog.ended("1", unanswered, providerTime: time, share: 0, at: later)
-      #expect(actions == (isOver ? [.remove(pending(1), .expired)] : []))
+      #expect(actions == (isOver ? [.remove(pending(1), unanswered)] : []))
       let end = later + .seconds(7 * 86_400)
-      #expect(backlog.woke(at: end) == (isOver ? [] : [.remove(pending(1), .expired)]))
+      #expect(backlog.woke(at: end) == (isOver ? [] : [.remove(pending(1), unanswered)]))
     }
   }
 
@@ -85,13 +85,10 @@ struct RevocationBacklogTests {
 
   @Test("A provider that has revoked a grant, or never will, is not asked again")
   func answered() {
-    for (outcome, reason) in [
-      (RevocationOutcome.revoked, RevocationBacklog.Reason.revoked),
-      (.refused(message: "HTTP 400."), .refused(message: "HTTP 400.")),
-    ] {
+    for outcome in [RevocationOutcome.revoked, .refused(message: "HTTP 400.")] {
       var backlog = backlog(pending(1))
       _ = backlog.networkReturned(at: start)
-      #expect(backlog.ended("1", outcome, share: 0, at: start) == [.remove(pending(1), reason)])
+      #expect(backlog.ended("1", outcome, share: 0, at: start) == [.remove(pending(1), outcome)])
       #expect(backlog.isEmpty && backlog.nextWake == nil)
       #expect(backlog.ended("1", outcome, share: 0, at: start) == [], "a late answer means nothing")
     }
@@ -101,11 +98,11 @@ struct RevocationBacklogTests {
   func expired() {
     let end = start + .seconds(7 * 86_400)
     var tried = backlog(pending(1))
-    #expect(tried.woke(at: end) == [.remove(pending(1), .expired)])
+    #expect(tried.woke(at: end) == [.remove(pending(1), unanswered)])
     var held = RevocationBacklog()
     #expect(held.add(pending(1), at: start) == [.ask(pending(1))])
     #expect(held.held("1", share: 1, at: start) == [])
-    #expect(held.woke(at: end) == [.remove(pending(1), .expired)])
+    #expect(held.woke(at: end) == [.remove(pending(1), unanswered)])
   }
 
   @Test("The answer to a request under way counts even after its time is over")
@@ -114,7 +111,7 @@ struct RevocationBacklogTests {
     var backlog = backlog(pending(1))
     _ = backlog.networkReturned(at: end - .seconds(1))
     #expect(backlog.woke(at: end) == [])
-    #expect(backlog.ended("1", unanswered, share: 0, at: end) == [.remove(pending(1), .expired)])
+    #expect(backlog.ended("1", unanswered, share: 0, at: end) == [.remove(pending(1), unanswered)])
   }
 
   @Test("Revocations that are held back are checked when the signed-in user changes, and from time to time")

@@ -30,14 +30,14 @@ struct SessionLocksTests {
   func repeats() {
     var (locks, random) = (SessionLocks(), SeededGenerator(seed: 1))
     _ = locks.add(.user)
-    #expect(locks.isNoteUnderWay)
+    #expect(locks.note.isUnderWay)
     #expect(locks.rewriteNoteIfDue(at: .sample) == [])
     locks.noteWritten(.failure(.full), at: .sample, &random)
-    #expect(locks.noteFailure == .full)
+    #expect(locks.note.lastFailure == .full)
     #expect(locks.rewriteNoteIfDue(at: .sample) == [])
     #expect(locks.rewriteNoteIfDue(at: .sample + .seconds(1)) == [.rememberLockedByUser(true)])
     locks.noteWritten(.success(()), at: .sample, &random)
-    #expect(locks.noteFailure == nil && locks.wakeAt == nil)
+    #expect(locks.note.lastFailure == nil && locks.note.wakeAt == nil)
     #expect(locks.rewriteNoteIfDue(at: .sample + .seconds(1)) == [])
   }
 }
