@@ -27,8 +27,8 @@ import Testing
       account: try account(), state: .authenticated, message: "Signed in.", since: since, isReadable: true)
     status.subject = Subject(issuer: "https://id.example.com", id: "2482")
     var token = SessionStatus.TokenLife(
-      try #require(Fingerprint("9f86d081")), reported: .init(health: .fresh, remaining: nil))
-    (token.reported, token.expiresAt, token.lifetime) = (nil, since + .seconds(3600), .seconds(3600))
+      try #require(Fingerprint("9f86d081")), health: .fresh, remaining: nil)
+    (token.reportedHealth, token.expiresAt, token.lifetime) = (nil, since + .seconds(3600), .seconds(3600))
     (token.refreshAt, token.expiringFrom) = (due, due)
     (status.token, status.nextAttemptAt) = (token, due)
     (status.history.lastAt, status.history.lastOutcome) = (since, .success)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LifeBarTests {
   private func bar(left: Int, refreshAfter: Int? = 2700, hasBlocks: Bool = true) -> String? {
     var token = SessionStatus.TokenLife(
-      Fingerprint("9f86d081")!, reported: .init(health: .fresh, remaining: .seconds(left)))
+      Fingerprint("9f86d081")!, health: .fresh, remaining: .seconds(left))
     (token.lifetime, token.expiresAt) = (.seconds(3600), Samples.start + .seconds(3600))
     token.refreshAt = refreshAfter.map { Samples.start + .seconds($0) }
     return token.bar(at: Samples.start, width: 8, hasBlocks: hasBlocks)
@@ -34,7 +34,7 @@ import Testing
 
   @Test("is not there for a token that names no expiry")
   func endless() {
-    let token = SessionStatus.TokenLife(Fingerprint("9f86d081")!, reported: .init(health: .fresh, remaining: nil))
+    let token = SessionStatus.TokenLife(Fingerprint("9f86d081")!, health: .fresh, remaining: nil)
     #expect(token.bar(at: Samples.start, width: 8, hasBlocks: true) == nil)
   }
 

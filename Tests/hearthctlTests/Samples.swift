@@ -15,7 +15,7 @@ enum Samples {
     (status.history.lastAt, status.history.lastOutcome) = (start, .success)
     guard let health else { return status }
     var token = SessionStatus.TokenLife(
-      Fingerprint("9f86d081")!, reported: .init(health: health, remaining: remaining.map { .seconds($0) }))
+      Fingerprint("9f86d081")!, health: health, remaining: remaining.map { .seconds($0) })
     (token.expiresAt, token.lifetime) = (start + .seconds(3600), .seconds(3600))
     token.refreshAt = start + .seconds(2940)
     status.token = token

@@ -64,17 +64,16 @@ extension SessionStatus.TokenLife {
   fileprivate static let fields = Fields<Self>(
     .optional("expiresAt", \.expiresAt, .time), .optional("remainingSeconds", \.reportedRemaining, .seconds()),
     .optional("lifetimeSeconds", \.lifetime, .seconds()), .optional("refreshAt", \.refreshAt, .time),
-    .optional("refreshExpiresAt", \.refreshExpiresAt, .time), .required("health", \.reportedHealth, .choice),
+    .optional("refreshExpiresAt", \.refreshExpiresAt, .time), .required("health", \.writtenHealth, .choice),
     .required("fingerprint", \.fingerprint, .fingerprint), make: make)
 
-  private var reportedRemaining: Duration? { reported?.remaining }
-  private var reportedHealth: Health { reported?.health ?? .fresh }
+  private var writtenHealth: Health { reportedHealth ?? .fresh }
 
   @Sendable private static func make(
     expiresAt: Timestamp?, remaining: Duration?, lifetime: Duration?, refreshAt: Timestamp?,
     refreshExpiresAt: Timestamp?, health: Health, fingerprint: Fingerprint
   ) -> Self {
-    var life = Self(fingerprint, reported: Reported(health: health, remaining: remaining))
+    var life = Self(fingerprint, health: health, remaining: remaining)
     (life.expiresAt, life.lifetime, life.refreshAt) = (expiresAt, lifetime, refreshAt)
     (life.refreshExpiresAt, life.isRenewable) = (refreshExpiresAt, refreshAt != nil)
     return life
@@ -87,7 +86,7 @@ extension WireType<SessionStatus.TokenLife> {
     let object = WireType.object(SessionStatus.TokenLife.fields)
     return WireType(schema: object.schema, read: object.read) { life, now in
       var life = life
-      life.reported = .init(health: life.health(at: now), remaining: life.remaining(at: now))
+      (life.reportedHealth, life.reportedRemaining) = (life.health(at: now), life.remaining(at: now))
       return object.write(life, now)
     }
   }

@@ -195,7 +195,9 @@ package struct SessionMachine: Sendable {
 
   /// Whether no operation is in progress whose result would be lost if the process exited.
   package var isAtRest: Bool {
-    if file.write.isUnderWay || locks.note.isUnderWay || refreshes.request != .none || !incoming.isEmpty { return false }
+    if file.write.isUnderWay || locks.note.isUnderWay || refreshes.request != .none || !incoming.isEmpty {
+      return false
+    }
     switch credentialState {
     case .notHeld, .starting, .ended, .absent: return true
     case .adopting: return false

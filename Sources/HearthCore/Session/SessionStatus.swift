@@ -44,21 +44,14 @@ package struct SessionStatus: Hashable, Sendable {
     package var isRejected = false
     /// The time from which the token counts as expiring.
     package var expiringFrom: Timestamp?
-    /// The values that the daemon has reported to a client, or `nil` in the daemon itself.
-    package var reported: Reported?
-
-    package struct Reported: Hashable, Sendable {
-      package var health: Health
-      package var remaining: Duration?
-
-      package init(health: Health, remaining: Duration?) {
-        (self.health, self.remaining) = (health, remaining)
-      }
-    }
+    /// The health that the daemon has reported to a client, or `nil` in the daemon itself.
+    package var reportedHealth: Health?
+    /// The remaining time that the daemon has reported with the health.
+    package var reportedRemaining: Duration?
 
     /// Returns the token's health at `now`. In a client, returns the health that the daemon reported.
     package func health(at now: Timestamp) -> Health {
-      if let reported { return reported.health }
+      if let reportedHealth { return reportedHealth }
       if isRejected { return .expired }
       if let expiresAt, expiresAt <= now { return .expired }
       return expiringFrom.map { $0 <= now } ?? false ? .expiring : .fresh
@@ -67,7 +60,7 @@ package struct SessionStatus: Hashable, Sendable {
     /// Returns how long the token is still valid, or `nil` if its expiry is unknown. In a client, returns the time
     /// that the daemon reported.
     package func remaining(at now: Timestamp) -> Duration? {
-      if let reported { return reported.remaining }
+      if reportedHealth != nil { return reportedRemaining }
       return expiresAt.map { isRejected ? .zero : Swift.max($0 - now, .zero) }
     }
   }
@@ -83,7 +76,7 @@ extension SessionStatus {
 
 extension SessionStatus.TokenLife {
   /// Creates the value in a client, from the health and remaining time that the daemon reported.
-  package init(_ fingerprint: Fingerprint, reported: Reported) {
-    self.init(fingerprint: fingerprint, isRenewable: false, reported: reported)
+  package init(_ fingerprint: Fingerprint, health: Health, remaining: Duration?) {
+    self.init(fingerprint: fingerprint, isRenewable: false, reportedHealth: health, reportedRemaining: remaining)
   }
 }

@@ -81,6 +81,7 @@ extension BrowserSignIn {
   }
 
   private func read(_ fields: QueryFields) -> RedirectReading {
+    func failed(_ message: String) -> RedirectReading { .failed(.failed(message: message)) }
     guard fields["state"] == state.reveal() else {
       guard let error = fields["error"], !fields.has("state") else { return .foreign }
       return .unclaimedError(message: "The provider says: \(words(fields, of: error))".withFullStop)
@@ -88,36 +89,27 @@ extension BrowserSignIn {
     // If a parameter is repeated, there is no way to tell which value is the provider's (RFC 6749, section 3.1), so
     // reject the response.
     if let name = fields.repeatedName {
-      return .failed(
-        .failed(
-          message:
-            "The provider's response contains \"\(redactor.line(name, limit: 40))\" more than once, so Hearth did not use "
-            + "it. Start the sign-in again."))
+      return failed(
+        "The provider's response contains \"\(redactor.line(name, limit: 40))\" more than once, so Hearth did not use "
+          + "it. Start the sign-in again.")
     }
     let named = fields["iss"]
     switch issuer {
     case .required(let expected) where named == nil:
-      return .failed(
-        .failed(
-          message:
-            "The response does not name its issuer, which must be \(expected), so Hearth did not use it. Start the "
-            + "sign-in again."
-        ))
+      return failed(
+        "The response does not name its issuer, which must be \(expected), so Hearth did not use it. Start the "
+          + "sign-in again.")
     case .required(let expected), .ifPresent(let expected):
       if let named, named != expected {
-        return .failed(
-          .failed(
-            message:
-              "The response is from another provider, not from \(expected), so Hearth did not use it. Start the "
-              + "sign-in again. If that does not help, check the account's issuer."))
+        return failed(
+          "The response is from another provider, not from \(expected), so Hearth did not use it. Start the "
+            + "sign-in again. If that does not help, check the account's issuer.")
       }
     case .none: break
     }
     if let code = fields["code"] { return .code(Secret(code)) }
     guard let error = fields["error"] else {
-      return .failed(
-        .failed(
-          message: "The provider's response contains neither a code nor an error. Start the sign-in again."))
+      return failed("The provider's response contains neither a code nor an error. Start the sign-in again.")
     }
     let why = words(fields, of: error)
     if error == "access_denied" {

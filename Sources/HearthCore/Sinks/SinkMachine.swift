@@ -210,7 +210,8 @@ package struct SinkContent: Hashable, Sendable {
 
   var mark: Mark {
     Mark(
-      fingerprint: bearer.token.fingerprint, expiresAt: bearer.expiresAt, subject: bearer.subject, issuer: bearer.issuer)
+      fingerprint: bearer.token.fingerprint, expiresAt: bearer.expiresAt, subject: bearer.subject, issuer: bearer.issuer
+    )
   }
 }
 

@@ -1,7 +1,7 @@
 package import HearthCore
 
 /// How to carry out an import or a sign-in.
-struct GrantSteps: Sendable {
+package struct GrantSteps: Sendable {
   /// Starts a sign-in that waits for the user.
   var begin: (@Sendable (CallID) async throws(SignInFailure) -> SignInSteps)?
   /// Shows the user how to continue.

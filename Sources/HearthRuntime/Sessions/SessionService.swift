@@ -148,11 +148,9 @@ package actor SessionService: PlanningService {
 
   package func call(_ call: SessionCall) async -> SessionResponse { await ask(call).response }
 
-  /// Returns the response to a call, with the status at that time.
-  package func ask(_ call: SessionCall) async -> SessionAnswer { await ask(call, nil) }
-
-  /// Returns the response to a call. `steps` says how to obtain the grant of an import or a sign-in.
-  func ask(_ call: SessionCall, _ steps: GrantSteps?) async -> SessionAnswer {
+  /// Returns the response to a call, with the status at that time. `steps` says how to obtain the grant of an import or
+  /// a sign-in.
+  package func ask(_ call: SessionCall, _ steps: GrantSteps? = nil) async -> SessionAnswer {
     if isStopped { return stopped }
     if case .token(let minValidity) = call, let published, let bearer = readyToken(minValidity) {
       return SessionAnswer(response: .token(bearer), status: published, at: clock.now())

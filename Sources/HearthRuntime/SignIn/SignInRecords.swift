@@ -11,21 +11,19 @@ package struct SignInHandle: Sendable {
 
 /// A sign-in in progress, or its outcome.
 struct SignInRecord {
-  typealias Outcome = Result<SessionStatus, Failure>
-
   let service: SessionService
   /// The sign-in's call to the session, or `nil` before the sign-in starts at the provider and once it is over.
   var call: CallID?
   var steps: SignInSteps?
   /// The listener for the browser's redirect, or `nil` if there is none.
   var redirect: (any OpenRedirect)?
-  fileprivate var outcome: Outcome?
-  fileprivate var callers: [AsyncStream<Outcome>.Continuation] = []
+  fileprivate var outcome: SignInService.Outcome?
+  fileprivate var callers: [AsyncStream<SignInService.Outcome>.Continuation] = []
 }
 
 /// The sign-ins in progress, and the outcomes of the latest ones for callers that ask shortly afterwards.
 struct SignInRecords {
-  typealias Outcome = SignInRecord.Outcome
+  typealias Outcome = SignInService.Outcome
 
   /// The maximum number of records, unless more sign-ins are in progress.
   private static let most = 64

@@ -143,7 +143,8 @@ extension FileCredentialStore {
     } catch {
       switch error {
       case .blocked(let accessFailure): throw accessFailure
-      case .corrupt(let text): return CredentialScan(place: scan.place, known: scan.known, file: .failure(.corrupt(text)))
+      case .corrupt(let text):
+        return CredentialScan(place: scan.place, known: scan.known, file: .failure(.corrupt(text)))
       }
     }
   }

@@ -184,8 +184,7 @@ struct SessionSimulation: Simulation {
     let before = machine
     try noteEvent(event, before)
     let actions = machine.handle(event, at: now)
-    if case .called(let id, .token(let minValidity)) = event, let ready, ready.validity.covers(minValidity, at: now)
-    {
+    if case .called(let id, .token(let minValidity)) = event, let ready, ready.validity.covers(minValidity, at: now) {
       tally[.readyToken] += 1
       guard actions == [.answer(id, .token(ready.bearer))] else {
         throw Violation("a call for a token that is ready does more")
