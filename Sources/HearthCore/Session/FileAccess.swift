@@ -104,24 +104,6 @@ struct FileAccess: Hashable, Sendable {
     ]
   }
 
-  mutating func endRecorded() {
-    write.succeeded()
-    read.succeeded()
-    onDisk = nil
-  }
-
-  /// Records that an end was saved in only one of its two files (the credential file and accounts.json), or in
-  /// neither and the session has left `ending`. If the end still applies, a later read completes the record.
-  mutating func endMissed(_ accessFailure: AccessFailure, at now: Timestamp) {
-    write.failedWithoutRetry(accessFailure)
-    read.failed(at: now)
-  }
-
-  mutating func beginSetAside(why: String) -> [SessionAction] {
-    write.begin()
-    return [.setAside(why: why)]
-  }
-
   /// Returns whether a write of the grant has failed but the file contains the same tokens.
   func hasSameTokens(as grant: Grant) -> Bool { write.failures > 0 && onDisk == GrantMarks(grant) }
 

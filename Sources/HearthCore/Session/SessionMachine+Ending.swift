@@ -109,12 +109,16 @@ extension SessionMachine {
   private mutating func isRecorded(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> Bool {
     file.write.end()
     switch result {
-    case .success: file.endRecorded()
+    case .success:
+      file.write.succeeded()
+      file.read.succeeded()
+      file.onDisk = nil
     case .failure(.nowhere(let accessFailure)) where credentialState.isEnding:
       file.write.failed(accessFailure, at: now, share: random.share())
       return false
     case .failure(.nowhere(let accessFailure)), .failure(.partly(let accessFailure)):
-      file.endMissed(accessFailure, at: now)
+      file.write.failedWithoutRetry(accessFailure)
+      file.read.failed(at: now)
     }
     return true
   }

@@ -285,7 +285,8 @@ extension SessionMachine {
       active?.accessFailure = nil
       file.onDisk = nil
     }
-    return file.beginSetAside(why: why)
+    file.write.begin()
+    return [.setAside(why: why)]
   }
 
   mutating func wasSetAside(_ result: Result<String, AccessFailure>, why: String, at now: Timestamp) -> [SessionAction]

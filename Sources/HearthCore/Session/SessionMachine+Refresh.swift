@@ -145,7 +145,10 @@ extension SessionMachine {
     case .failed(.rejected(let rejection, let message)):
       refreshes.rejected(message, at: now)
       // Another program may have rotated the token. If so, the file contains a newer grant, which is used instead.
-      self.active?.phase = .confirming(EndReason(rejection))
+      switch rejection {
+      case .refreshToken: self.active?.phase = .confirming(.refreshTokenRejected)
+      case .accountDisabled: self.active?.phase = .confirming(.accountDisabled)
+      }
       file.read.request()
       return []
     case .failed(let failure): return failed(failure, at: now)
@@ -302,14 +305,5 @@ extension SessionMachine {
     let message = refreshes.history.lastError ?? ""
     calls.finishRefreshes(.failed(message: message, retryAfter: wait))
     return [.publish(.refreshFailed(message: message, failures: refreshes.history.failures))]
-  }
-}
-
-extension EndReason {
-  fileprivate init(_ rejection: RefreshFailure.Rejection) {
-    switch rejection {
-    case .refreshToken: self = .refreshTokenRejected
-    case .accountDisabled: self = .accountDisabled
-    }
   }
 }

@@ -80,7 +80,10 @@ struct SignIn: Hashable, Sendable {
   mutating func interrupt(_ why: Failure) -> Failure? {
     switch phase {
     case .beginning(let earlier): phase = .beginning(earlier ?? why)
-    case .granting(let earlier) where !why.dropsGrant: phase = .granting(earlier ?? why)
+    // Discard a grant that is still being requested only if the user or the configuration ended the sign-in. Otherwise,
+    // wait for it, because it may arrive before the daemon stops or just after the timeout. If the account is locked,
+    // the session decides whether to use the grant.
+    case .granting(let earlier) where why.kind != .signInFailed: phase = .granting(earlier ?? why)
     case .waiting, .granting: return why
     case .landing: break
     }
@@ -122,11 +125,4 @@ struct SignIn: Hashable, Sendable {
     if let progress { self.progress?.expiresAt = progress.expiresAt + step }
     polling?.move(by: step)
   }
-}
-
-extension Failure {
-  /// Whether to discard a grant that is still being requested, because the user or the configuration ended the sign-in.
-  /// All other interruptions wait for the grant, because it may arrive before the daemon stops or just after the
-  /// timeout. If the account is locked, the session decides whether to use the grant.
-  fileprivate var dropsGrant: Bool { kind == .signInFailed }
 }

@@ -9,7 +9,8 @@ extension SessionService {
   /// or the usual time limit has passed. Returns false and changes nothing if a passphrase is given but not used.
   @discardableResult
   package func unlock(_ lock: Lock, passphrase: Secret?) async throws(Failure) -> Bool {
-    if let passphrase, try await !openStore(with: passphrase) { return false }
+    // Wait for earlier attempts, so that a wrong passphrase does not use up the time of another caller's attempt.
+    if let passphrase, try await !passphraseMutex.withLock({ await attempt(passphrase) }).get() { return false }
     receive(.unlocked(lock))
     // Read only after removing the lock, because anything read while locked is wiped, including the key.
     if passphrase != nil { receive(.credentialHinted) }
@@ -20,12 +21,6 @@ extension SessionService {
   /// Returns whether the account needs a passphrase before its credential can be opened or sealed.
   package func needsPassphrase() async -> Bool {
     await inStoreOrder { [store] in await store.needsPassphrase() }
-  }
-
-  /// Tries a passphrase once all earlier attempts have finished, so that a wrong passphrase does not use up the time of
-  /// another caller's attempt.
-  private func openStore(with passphrase: Secret) async throws(Failure) -> Bool {
-    try await passphraseMutex.withLock { await attempt(passphrase) }.get()
   }
 
   /// Tries a passphrase. If the store refuses passphrases for a short time after a wrong one, waits for that time.
