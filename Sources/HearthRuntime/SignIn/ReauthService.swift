@@ -29,7 +29,7 @@ package final class ReauthService: Sendable {
       logger.info("No browser was opened to sign in to \(account), because there is no display.")
       return
     }
-    do throws(Failure) {
+    do {
       let begun = try await signIns.begin(.browser, of: entry, replacing: false)
       guard case .browser(let signIn) = begun.steps else { return }
       await show(signIn.authorizationURL, begun)
@@ -39,7 +39,7 @@ package final class ReauthService: Sendable {
   }
 
   private func show(_ url: String, _ begun: SignInHandle) async {
-    do throws(PageNotOpened) {
+    do {
       try await pages.open(url)
       logger.notice("The browser was opened to sign in to \(begun.account).")
     } catch {

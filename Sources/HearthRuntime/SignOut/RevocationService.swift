@@ -124,7 +124,7 @@ package actor RevocationService: PlanningService {
       of: credential, account, id: String(UInt128.random(in: .min ... .max), radix: 36), keeping: keeping,
       at: catchUp())
     if pending.keeping != .memory {
-      do throws(AccessFailure) {
+      do {
         try await store.keep(pending)
       } catch {
         log(
