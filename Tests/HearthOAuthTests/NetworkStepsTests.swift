@@ -13,7 +13,7 @@ import Testing
       isOver.wait()
       return .success([])
     }
-    let reason = await Self.reason { () async throws(NetworkSteps.Failure) in
+    let reason = await Self.reason { () async throws(Reason) in
       _ = try await steps.addresses(of: "api.example.com", port: 443)
     }
     #expect(reason == "the resolver did not respond within 20 ms")
@@ -24,19 +24,19 @@ import Testing
     let address = try SocketAddress(ipAddress: "192.0.2.1", port: 443)
     let steps = NetworkSteps(timeout: .seconds(60)) { _, _ in .success([address]) }
     #expect(try await steps.addresses(of: "api.example.com", port: 443) == [address])
-    let failing = NetworkSteps(timeout: .seconds(60)) { _, _ in .failure(NetworkSteps.Failure(reason: "no such name")) }
-    let reason = await Self.reason { () async throws(NetworkSteps.Failure) in
+    let failing = NetworkSteps(timeout: .seconds(60)) { _, _ in .failure(Reason("no such name")) }
+    let reason = await Self.reason { () async throws(Reason) in
       _ = try await failing.addresses(of: "api.example.com", port: 443)
     }
     #expect(reason == "no such name")
   }
 
-  private static func reason(_ step: () async throws(NetworkSteps.Failure) -> Void) async -> String? {
-    do throws(NetworkSteps.Failure) {
+  private static func reason(_ step: () async throws(Reason) -> Void) async -> String? {
+    do throws(Reason) {
       try await step()
       return nil
     } catch {
-      return error.reason
+      return error.description
     }
   }
 }

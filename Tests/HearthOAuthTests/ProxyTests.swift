@@ -158,14 +158,15 @@ struct ProxyTests {
   @Test(
     "what is no proxy says why, and nothing of its password",
     arguments: [
-      ("https://me:s3cret@proxy:1", Proxy.ParseError.scheme), ("ftp://proxy", .scheme), ("http://proxy/path", .path),
-      ("http://proxy:0", .place), ("http://proxy:99999", .place), ("http://", .place), ("http://a b", .place),
-      ("http://me:%zz@proxy", .credentials), ("http://:pw@proxy", .credentials),
-      ("socks5://me:s3cret@proxy", .socksCredentials),
+      ("https://me:s3cret@proxy:1", "its scheme"), ("ftp://proxy", "its scheme"), ("http://proxy/path", "a path"),
+      ("http://proxy:0", "host or port"), ("http://proxy:99999", "host or port"), ("http://", "host or port"),
+      ("http://a b", "host or port"), ("http://me:%zz@proxy", "special characters"),
+      ("http://:pw@proxy", "special characters"), ("socks5://me:s3cret@proxy", "SOCKS"),
     ])
-  func noProxy(text: String, reason: Proxy.ParseError) {
-    #expect(throws: reason) { try Proxy(text) }
-    #expect(!"\(reason)".contains("s3cret"))
+  func noProxy(text: String, words: String) throws {
+    let reason = try #require(#expect(throws: Reason.self) { try Proxy(text) }).description
+    #expect(reason.contains(words))
+    #expect(!reason.contains("s3cret"))
   }
 
   private func proxy(_ environment: [String: String], for url: String) throws -> String? {

@@ -1,4 +1,5 @@
 package import HearthCore
+import NIOCore
 
 /// Checks an account's token and, step by step, the connections to its provider and APIs. Runs in the daemon and uses
 /// the account's route.
@@ -32,7 +33,7 @@ package struct HTTPAccountProbe: AccountProbe {
     var (found, response) = await way(to: url, as: .provider)
     guard let response else { return found }
     if provider.discoveryURL != nil {
-      do throws(RefreshFailure) {
+      do {
         _ = try await provider.oauthEndpoints(sender: sender, files: files, timeout: Self.timeout)
         found.append(Diagnosis(.discovery, .ok, "\(url) lists the endpoints."))
       } catch { found.append(Diagnosis(.discovery, .problem, error.message)) }
@@ -110,30 +111,28 @@ package struct HTTPAccountProbe: AccountProbe {
   ) async -> (found: [Diagnosis], response: HTTPResponse?) {
     var found: [Diagnosis] = []
     let plan: ConnectionPlan
-    do throws(RefreshFailure) { plan = try await provider.route.plan(for: url, files: files) } catch {
+    do {
+      plan = try await provider.route.plan(for: url, files: files)
+    } catch {
       return ([Diagnosis(server.connection, .problem, error.message)], nil)
     }
     let (host, port) = plan.place
     let place = plan.proxy.map { "the proxy \($0) for \(url.origin)" } ?? "\(url.origin)"
-    do throws(NetworkSteps.Failure) {
-      let addresses = try await steps.addresses(of: host, port: port)
-      found.append(Diagnosis(server.name, .ok, "Resolved \(host): \(addresses.map(\.place).joined(separator: ", "))."))
-      do throws(NetworkSteps.Failure) {
-        found.append(
-          Diagnosis(
-            server.connection, .ok, "Connected to \(place) at \(try await steps.connect(to: addresses).place)."))
-      } catch {
-        return (found + [Diagnosis(server.connection, .problem, "Cannot connect to \(place) (\(error.reason)).")], nil)
-      }
+    let addresses: [SocketAddress]
+    do {
+      addresses = try await steps.addresses(of: host, port: port)
     } catch {
-      return (
-        [
-          Diagnosis(
-            server.name, .problem, "Cannot resolve \(host) (\(error.reason)). Check the name and the network.")
-        ], nil
-      )
+      let message = "Cannot resolve \(host) (\(error)). Check the name and the network."
+      return ([Diagnosis(server.name, .problem, message)], nil)
     }
-    do throws(ExchangeFailure) {
+    found.append(Diagnosis(server.name, .ok, "Resolved \(host): \(addresses.map(\.place).joined(separator: ", "))."))
+    do {
+      let address = try await steps.connect(to: addresses)
+      found.append(Diagnosis(server.connection, .ok, "Connected to \(place) at \(address.place)."))
+    } catch {
+      return (found + [Diagnosis(server.connection, .problem, "Cannot connect to \(place) (\(error)).")], nil)
+    }
+    do {
       let response = try await sender.send(
         HTTPSender.Request(
           url: url, headers: token.map { [.bearer($0)] } ?? [], reading: .statusSaysEnough,

@@ -5,33 +5,29 @@ import NIOPosix
 
 /// Looks up a name and connects to it as separate steps. A failure's reason is a phrase without a period.
 struct NetworkSteps: Sendable {
-  struct Failure: Error {
-    let reason: String
-  }
-
   let timeout: Duration
   /// Looks up a name. Blocks until the system's resolver answers or gives up, which can take minutes.
-  var lookUp: @Sendable (_ host: String, _ port: Int) -> Result<[SocketAddress], Failure> = Self.askSystem
+  var lookUp: @Sendable (_ host: String, _ port: Int) -> Result<[SocketAddress], Reason> = Self.askSystem
 
   /// Returns the addresses for a name, in the system's order of preference (RFC 6724).
-  func addresses(of host: String, port: Int) async throws(Failure) -> [SocketAddress] {
+  func addresses(of host: String, port: Int) async throws(Reason) -> [SocketAddress] {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let answer = loop.makePromise(of: [SocketAddress].self)
-    let tooLong = Failure(reason: "the resolver did not respond within \(timeout.wholeMilliseconds) ms")
+    let tooLong = Reason("the resolver did not respond within \(timeout.wholeMilliseconds) ms")
     let timer = loop.scheduleTask(in: .milliseconds(timeout.wholeMilliseconds)) { answer.fail(tooLong) }
     NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [lookUp] in try lookUp(host, port).get() }
       .cascade(to: answer)
     defer { timer.cancel() }
     do {
       return try await answer.futureResult.get()
-    } catch let failure as Failure {
-      throw failure
+    } catch let reason as Reason {
+      throw reason
     } catch {
-      throw Failure(reason: "the lookup was cancelled")
+      throw Reason("the lookup was cancelled")
     }
   }
 
-  private static func askSystem(_ host: String, _ port: Int) -> Result<[SocketAddress], Failure> {
+  private static func askSystem(_ host: String, _ port: Int) -> Result<[SocketAddress], Reason> {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_ADDRCONFIG
@@ -39,7 +35,7 @@ struct NetworkSteps: Sendable {
     let error = getaddrinfo(host, String(port), &hints, &list)
     defer { if let list { freeaddrinfo(list) } }
     guard error == 0 else {
-      return .failure(Failure(reason: error == EAI_SYSTEM ? systemError() : String(cString: gai_strerror(error))))
+      return .failure(Reason(error == EAI_SYSTEM ? systemError() : String(cString: gai_strerror(error))))
     }
     var addresses: [SocketAddress] = []
     var next = list
@@ -57,11 +53,11 @@ struct NetworkSteps: Sendable {
       }
       next = entry.ai_next
     }
-    return addresses.isEmpty ? .failure(Failure(reason: "it has no address")) : .success(addresses)
+    return addresses.isEmpty ? .failure(Reason("it has no address")) : .success(addresses)
   }
 
   /// Connects to the first reachable address, closes the connection and returns the address.
-  func connect(to addresses: [SocketAddress]) async throws(Failure) -> SocketAddress {
+  func connect(to addresses: [SocketAddress]) async throws(Reason) -> SocketAddress {
     var reasons: [String] = []
     for address in addresses {
       do {
@@ -75,7 +71,7 @@ struct NetworkSteps: Sendable {
         reasons.append("\(address.place): no response within \(timeout)")
       }
     }
-    throw Failure(reason: reasons.joined(separator: "; "))
+    throw Reason(reasons.joined(separator: "; "))
   }
 
   private static func systemError() -> String { String(cString: strerror(errno)) }

@@ -46,26 +46,17 @@ struct ConnectionPlan: Hashable, Sendable {
     return isAddress ? nil : host
   }
 
-  /// The chain is trusted but contains none of the pinned keys.
-  struct Mismatch: Error, CustomStringConvertible {
-    let pins: Set<CertificatePin>
-    /// The keys in the chain, from the root to the server's own.
-    let chain: [CertificatePin]
-
-    var description: String {
-      let wanted = pins.map(\.description).sorted().joined(separator: ", ")
-      let shown = chain.reversed().map(\.description).joined(separator: ", ")
-      return "the server's certificate chain contains none of the keys in certificate_pins (\(wanted)), only \(shown)"
-    }
-  }
-
   /// Throws if the chain contains a weak certificate, or if keys are pinned and the chain contains none of them.
   /// BoringSSL checks neither. `certificates` is the server's chain, starting with the root.
   func check(_ certificates: [NIOSSLCertificate]) throws {
-    try WeakCertificate.check(certificates)
+    try CertificateStrength.check(certificates)
     guard !pins.isEmpty else { return }
     let chain = try certificates.map { try CertificatePin(of: $0) }
-    if pins.isDisjoint(with: chain) { throw Mismatch(pins: pins, chain: chain) }
+    guard pins.isDisjoint(with: chain) else { return }
+    let wanted = pins.map(\.description).sorted().joined(separator: ", ")
+    let shown = chain.reversed().map(\.description).joined(separator: ", ")
+    throw Reason(
+      "the server's certificate chain contains none of the keys in certificate_pins (\(wanted)), only \(shown)")
   }
 
   /// Requires TLS 1.2 or later and forward secrecy, and rejects SHA-1 signatures (RFC 9325, sections 3.1.1, 4.1 and

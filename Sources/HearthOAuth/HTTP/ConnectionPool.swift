@@ -11,12 +11,6 @@ import Synchronization
 
 /// Opens connections and reuses idle ones for requests with the same plan.
 final class ConnectionPool: Sendable {
-  /// The proxy did not connect in time.
-  struct TooLate: Error {}
-
-  /// The pool has been shut down and does not open any more connections.
-  struct ShutDown: Error {}
-
   private struct State {
     /// Idle connections. The most recently used one is last.
     var free: [ConnectionPlan: [HTTPConnection.Reference]] = [:]
@@ -116,12 +110,12 @@ final class ConnectionPool: Sendable {
     channel.closeFuture.whenComplete { _ in self.forget(channel, plan) }
     guard isWanted, exchange.waits(for: channel) else {
       channel.close(promise: nil)
-      return exchange.end(ShutDown())
+      return exchange.end(Reason("the daemon is stopping"))
     }
     tunnel(channel, over: plan).flatMap { self.secure(channel, by: plan) }.assumeIsolated()
       .flatMapThrowing { [weak self] in
         let connection = try HTTPConnection.add(to: channel) { self?.keep($0, plan) }
-        guard connection.start(exchange) else { throw HTTPConnection.Closed() }
+        guard connection.start(exchange) else { throw Reason.closed }
       }.whenFailure { error in
         exchange.end(error)
         channel.close(promise: nil)
@@ -149,7 +143,7 @@ final class ConnectionPool: Sendable {
         }.nonisolated()
       case .socks5:
         let address = (try? SocketAddress(ipAddress: plan.origin.address, port: port)).map { SOCKSAddress.address($0) }
-        let deadline = loop.scheduleTask(in: timeout) { reached.fail(TooLate()) }
+        let deadline = loop.scheduleTask(in: timeout) { reached.fail(Reason.timedOut) }
         try pipeline.addHandlers(
           SOCKSClientHandler(targetAddress: address ?? .domain(host, port: port)),
           Milestone(reached) { $0 is SOCKSProxyEstablishedEvent })
@@ -184,7 +178,7 @@ final class ConnectionPool: Sendable {
       let bound = NIOLoopBound(chain, eventLoop: channel.eventLoop)
       return finished.futureResult.flatMapErrorThrowing { error in
         guard let refused = bound.value.refused else { throw error }
-        throw UntrustedCertificate(refused)
+        throw Reason(untrusted: refused)
       }.flatMapThrowing { try plan.check(bound.value.certificates) }
     }.nonisolated()
   }
@@ -212,7 +206,7 @@ private final class Milestone: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    promise.fail(HTTPConnection.Closed())
+    promise.fail(Reason.closed)
     context.fireChannelInactive()
   }
 }

@@ -18,14 +18,6 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
   }
 
-  /// The server or a proxy closed the connection before the response was complete.
-  struct Closed: Error {}
-
-  struct InvalidStatus: Error, CustomStringConvertible {
-    let status: UInt
-    var description: String { "the server returned the invalid status \(status)" }
-  }
-
   private struct Current {
     let exchange: HTTPExchange
     /// Whether the end of the request has been written.
@@ -153,7 +145,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     switch part {
     case .head(let head):
       // The parser skips informational responses itself but accepts status codes below 100, which are invalid.
-      guard head.status.code >= 100 else { return fail(InvalidStatus(status: head.status.code)) }
+      guard head.status.code >= 100 else {
+        return fail(Reason("the server returned the invalid status \(head.status.code)"))
+      }
       let isRefusal = current.exchange.received(head)
       self.current?.hasHead = true
       self.current?.isKept = head.isKeepAlive
@@ -195,13 +189,13 @@ final class HTTPConnection: ChannelDuplexHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch error {
     // The TCP connection was closed without a TLS closure alert, or just before TLS started.
-    case NIOSSLError.uncleanShutdown, ChannelError.ioOnClosedChannel: fail(Closed())
+    case NIOSSLError.uncleanShutdown, ChannelError.ioOnClosedChannel: fail(Reason.closed)
     default: fail(error)
     }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    fail(Closed())
+    fail(Reason.closed)
     context.fireChannelInactive()
   }
 

@@ -92,7 +92,7 @@ final class HTTPExchange: APIExchange {
 
   // MARK: - Ending the request
 
-  /// The request was cancelled, perhaps by a time limit. `reason` is shown in the error message.
+  /// Hearth has cancelled the request, perhaps because of a limit. `reason` is shown in the error message.
   struct Cancelled: Error {
     let reason: String
   }

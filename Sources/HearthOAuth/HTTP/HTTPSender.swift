@@ -80,12 +80,12 @@ package final class HTTPSender: Sendable {
   }
 
   private func start(_ exchange: HTTPExchange, _ request: Request) {
-    guard request.headers.allSatisfy(\.hasFieldValue) else { return exchange.end(ControlCharacter()) }
+    guard request.headers.allSatisfy(\.hasFieldValue) else {
+      // Such as the header with the token.
+      return exchange.end(Reason("a header contains a control character and cannot be sent"))
+    }
     pool.send(exchange, over: request.plan ?? ConnectionPlan(to: request.url.origin))
   }
-
-  /// A header, such as the one with the token, contains a character that cannot be sent.
-  private struct ControlCharacter: Error {}
 
   private func exchange(for request: Request, upload: APIRequest.Upload?) -> HTTPExchange {
     let body = upload == nil ? ByteBuffer(bytes: request.body) : nil
@@ -95,7 +95,6 @@ package final class HTTPSender: Sendable {
       let reason =
         switch error {
         case let error as HTTPExchange.Cancelled: error.reason
-        case let error as OverheadGuard.TooMuch: error.description
         // Once the response has begun, the reason why the connection broke does not matter to the caller.
         case _ where isBegun: "the connection closed before the response was complete"
         default: Self.describe(error).withoutStop
@@ -135,20 +134,11 @@ package final class HTTPSender: Sendable {
       "the proxy requires a user name and a password"
     case let error as NIOHTTP1ProxyConnectHandler.Error where error != .httpProxyHandshakeTimeout():
       "the proxy refused the connection"
-    case is HTTPConnection.Closed, NIOSSLError.uncleanShutdown:
-      "the connection was closed before the response was complete"
-    case let error as HTTPConnection.InvalidStatus: error.description
-    case let error as OverheadGuard.TooMuch: error.description
-    case is ConnectionPool.TooLate, ChannelError.connectTimeout, is NIOHTTP1ProxyConnectHandler.Error:
-      "the connection attempt timed out"
-    case is ControlCharacter: "a header contains a control character and cannot be sent"
-    case is ConnectionPool.ShutDown: "the daemon is stopping"
+    case let error as Reason: error.description
+    case NIOSSLError.uncleanShutdown: Reason.closed.description
+    case ChannelError.connectTimeout, is NIOHTTP1ProxyConnectHandler.Error: Reason.timedOut.description
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
       "TLS failed: the server's certificate does not match its host name"
-    case let error as ConnectionPlan.Mismatch: error.description
-    case let error as WeakCertificate: "TLS failed: \(error)"
-    case let error as UntrustedCertificate: "TLS failed: \(error)"
-    case let error as SystemAuthorities.Failure: error.description
     case let error as NIOConnectionError:
       if let failure = error.connectionErrors.first {
         describe(failure.error)
@@ -175,6 +165,12 @@ package final class HTTPSender: Sendable {
     return word == "WRONG_VERSION_NUMBER"
       ? "TLS failed: the server does not use TLS on this port (\(word))" : "TLS failed: \(word)"
   }
+}
+
+extension Reason {
+  /// The server or a proxy closed the connection early.
+  static let closed = Reason("the connection was closed before the response was complete")
+  static let timedOut = Reason("the connection attempt timed out")
 }
 
 extension Origin {

@@ -12,12 +12,6 @@ final class OverheadGuard: ChannelInboundHandler {
   /// Overhead allowed per byte of content, in bytes, because even chunks with one byte of content are legal.
   private static let allowance = 16
 
-  struct TooMuch: Error, CustomStringConvertible {
-    var description: String {
-      "the response has more than \(OverheadGuard.limit >> 10) KiB of protocol overhead"
-    }
-  }
-
   /// The overhead of this response so far, in bytes, minus the allowance for its content.
   private var overhead = 0
 
@@ -34,6 +28,8 @@ final class OverheadGuard: ChannelInboundHandler {
     guard overhead <= Self.limit else { return }
     overhead += unwrapInboundIn(data).readableBytes
     context.fireChannelRead(data)
-    if overhead > Self.limit { context.fireErrorCaught(TooMuch()) }
+    guard overhead > Self.limit else { return }
+    context.fireErrorCaught(
+      HTTPExchange.Cancelled(reason: "the response has more than \(Self.limit >> 10) KiB of protocol overhead"))
   }
 }

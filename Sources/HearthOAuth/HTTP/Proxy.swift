@@ -15,46 +15,40 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   let host: String
   let port: Int
 
-  /// Why a string is not a valid proxy address, as the end of a sentence. Never quotes the string, which may contain a
-  /// password.
-  package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
-
-    static let scheme = ParseError(description: "its scheme must be http or socks5")
-    static let path = ParseError(description: "a proxy must be scheme://host:port, without a path")
-    static let place = ParseError(description: "its host or port is invalid")
-    static let credentials = ParseError(
-      description: "write the user name and password as user:password@, with special characters as %XX")
-    static let socksCredentials = ParseError(description: "a SOCKS proxy with a password is not supported")
-  }
-
   /// Parses `http://user:password@host:port` or `socks5://host:port`. The scheme defaults to `http`, and the port to 80
   /// (1080 for SOCKS).
-  package init(_ text: String) throws(ParseError) {
+  /// The reason for an error never quotes the string, which may contain a password.
+  package init(_ text: String) throws(Reason) {
     let parts = text.firstRange(of: "://").map { (text[..<$0.lowerBound].lowercased(), text[$0.upperBound...]) }
     let (scheme, rest) = parts ?? ("http", text[...])
     let isSOCKS = ["socks5", "socks5h"].contains(scheme)
-    guard isSOCKS || scheme == "http" else { throw .scheme }
+    guard isSOCKS || scheme == "http" else { throw Reason("its scheme must be http or socks5") }
     let authority = rest.prefix { !"/?#".contains($0) }
-    guard rest[authority.endIndex...].isEmpty || rest[authority.endIndex...] == "/" else { throw .path }
+    guard rest[authority.endIndex...].isEmpty || rest[authority.endIndex...] == "/" else {
+      throw Reason("a proxy must be scheme://host:port, without a path")
+    }
     let end = authority.lastIndex(of: "@")
     let place = end.map { authority[authority.index(after: $0)...] } ?? authority
-    guard let origin = try? HTTPURL("https://" + place + "/").origin, !place.contains("@") else { throw .place }
+    guard let origin = try? HTTPURL("https://" + place + "/").origin, !place.contains("@") else {
+      throw Reason("its host or port is invalid")
+    }
     host = origin.address
     let digits = place.drop { $0 != "]" && $0 != ":" }.reversed().prefix { $0 != ":" && $0 != "]" }
     port = digits.isEmpty || !place.hasSuffix(":" + String(digits.reversed())) ? (isSOCKS ? 1080 : 80) : origin.port
     switch (isSOCKS, end) {
     case (true, nil): kind = .socks5
-    case (true, .some): throw .socksCredentials
+    case (true, .some): throw Reason("a SOCKS proxy with a password is not supported")
     case (false, nil): kind = .http(credentials: nil)
     case (false, let end?): kind = .http(credentials: try Self.credentials(authority[..<end]))
     }
   }
 
-  private static func credentials(_ text: Substring) throws(ParseError) -> Secret {
+  private static func credentials(_ text: Substring) throws(Reason) -> Secret {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let decoded = parts.compactMap { FormBody.percentDecoded($0.utf8) }
-    guard decoded.count == parts.count, let user = decoded.first, !user.isEmpty else { throw .credentials }
+    guard decoded.count == parts.count, let user = decoded.first, !user.isEmpty else {
+      throw Reason("write the user name and password as user:password@, with special characters as %XX")
+    }
     return Secret(user + ":" + (decoded.count > 1 ? decoded[1] : ""))
   }
 

@@ -23,21 +23,18 @@ package enum ProxyChoice: Hashable, Sendable {
 /// variants take precedence. `http_proxy` must be lowercase, because a request's `Proxy:` header sets `HTTP_PROXY` in
 /// CGI programs.
 package struct ProxyEnvironment: Hashable, Sendable {
-  private struct Setting: Hashable, Sendable {
-    let variable: String
-    let proxy: Result<Proxy, Proxy.ParseError>
-  }
-
-  private let https: Setting?
-  private let http: Setting?
+  private let https: Result<Proxy, RefreshFailure>?
+  private let http: Result<Proxy, RefreshFailure>?
   private let exceptions: ProxyExceptions
 
   package init(_ environment: [String: String]) {
-    func setting(_ variables: [String]) -> Setting? {
-      variables.first { environment[$0]?.isEmpty == false }.map { variable in
-        Setting(
-          variable: variable,
-          proxy: Result { () throws(Proxy.ParseError) in try Proxy(environment[variable] ?? "") })
+    func setting(_ variables: [String]) -> Result<Proxy, RefreshFailure>? {
+      guard let variable = variables.first(where: { environment[$0]?.isEmpty == false }) else { return nil }
+      do {
+        return .success(try Proxy(environment[variable] ?? ""))
+      } catch {
+        return .failure(
+          .misconfigured(message: "Cannot use the proxy in the environment variable \(variable): \(error)."))
       }
     }
     let all = ["all_proxy", "ALL_PROXY"]
@@ -48,10 +45,6 @@ package struct ProxyEnvironment: Hashable, Sendable {
 
   func proxy(for origin: Origin) throws(RefreshFailure) -> Proxy? {
     guard let setting = origin.scheme == "https" ? https : http, !exceptions.cover(origin) else { return nil }
-    do {
-      return try setting.proxy.get()
-    } catch {
-      throw .misconfigured(message: "Cannot use the proxy in the environment variable \(setting.variable): \(error).")
-    }
+    return try setting.get()
   }
 }

@@ -7,11 +7,6 @@ package struct SystemAuthorities: Hashable, Sendable {
   private let file: String?
   private let folders: [String]
 
-  /// Why there are no authorities to trust, as the end of a sentence.
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
-
   package init(_ environment: [String: String]) {
     file = environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
     folders = (environment["SSL_CERT_DIR"] ?? "").split(separator: ":").map(String.init)
@@ -22,7 +17,7 @@ package struct SystemAuthorities: Hashable, Sendable {
     var certificates: [NIOSSLCertificate] = []
     if let file {
       guard let found = try? NIOSSLCertificate.fromPEMFile(file), !found.isEmpty else {
-        throw Failure(description: "SSL_CERT_FILE names \(file), but this file contains no readable PEM certificate")
+        throw Reason("SSL_CERT_FILE names \(file), but this file contains no readable PEM certificate")
       }
       certificates = found
     }
@@ -35,9 +30,8 @@ package struct SystemAuthorities: Hashable, Sendable {
       }
     }
     guard !certificates.isEmpty else {
-      throw Failure(
-        description:
-          "SSL_CERT_DIR names \(folders.joined(separator: ":")), but no readable PEM certificate was found there")
+      throw Reason(
+        "SSL_CERT_DIR names \(folders.joined(separator: ":")), but no readable PEM certificate was found there")
     }
     return .certificates(certificates)
   }

@@ -1,39 +1,23 @@
 import Glibc
 import NIOSSL
 
-/// A certificate in a server's chain that BoringSSL rejects. BoringSSL's error does not include the reason.
-struct UntrustedCertificate: Error, CustomStringConvertible {
-  enum Reason: Hashable, Sendable {
-    /// The time is in seconds since 1970.
-    case expired(at: Int)
-    case notYetValid(before: Int)
-    /// The certificate failed verification for another reason, usually because no trusted authority has signed it.
-    case unknownAuthority
-  }
-
-  let reason: Reason
-
-  /// `now` is in seconds since 1970.
-  init(_ certificate: NIOSSLCertificate, at now: Int = time(nil)) {
-    self.init(notBefore: certificate.notValidBefore, notAfter: certificate.notValidAfter, at: now)
-  }
-
-  init(notBefore: Int, notAfter: Int, at now: Int) {
-    reason =
-      notAfter < now ? .expired(at: notAfter) : now < notBefore ? .notYetValid(before: notBefore) : .unknownAuthority
-  }
-
-  var description: String {
-    switch reason {
-    case .expired(let end):
-      "a certificate in the server's chain expired on \(Self.day(end)). Check this machine's clock. If the clock is "
-        + "right, ask the server's operator to renew the certificate"
-    case .notYetValid(let start):
-      "a certificate in the server's chain is not valid before \(Self.day(start)). Check this machine's clock"
-    case .unknownAuthority:
-      "the server's certificate is not from a trusted authority (CERTIFICATE_VERIFY_FAILED). If the authority is your "
-        + "own, set the account's \"ca_file\" to its certificate"
-    }
+extension Reason {
+  /// Describes a certificate in a server's chain that BoringSSL rejects. BoringSSL's error does not include the reason.
+  init(untrusted certificate: NIOSSLCertificate) {
+    let now = time(nil)
+    let text =
+      if certificate.notValidAfter < now {
+        "a certificate in the server's chain expired on \(Self.day(certificate.notValidAfter)). Check this machine's "
+          + "clock. If the clock is right, ask the server's operator to renew the certificate"
+      } else if now < certificate.notValidBefore {
+        "a certificate in the server's chain is not valid before \(Self.day(certificate.notValidBefore)). Check this "
+          + "machine's clock"
+      } else {
+        // Usually, no trusted authority has signed the certificate.
+        "the server's certificate is not from a trusted authority (CERTIFICATE_VERIFY_FAILED). If the authority is "
+          + "your own, set the account's \"ca_file\" to its certificate"
+      }
+    self.init("TLS failed: " + text)
   }
 
   private static func day(_ seconds: Int) -> String {

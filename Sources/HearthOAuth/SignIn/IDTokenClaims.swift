@@ -19,26 +19,34 @@ struct IDTokenClaims {
   var maximumAge: Double?
   /// The time on the provider's clock, or on this machine's if the provider sent no time.
   let now: Timestamp
-  var clock = IDTokenFault.Clock.provider
+  var isNowProviders = true
   /// The audiences that the account requests, in addition to the client.
   var audiences: Set<String> = []
 
-  func check(_ token: IDToken) throws(IDTokenFault) {
+  func check(_ token: IDToken) throws(Reason) {
     let claims = token.claims
     if let issuer {
-      guard let named = claims["iss"]?.text, issuer.covers(named) else { throw .foreignIssuer }
+      guard let named = claims["iss"]?.text, issuer.covers(named) else {
+        throw Reason("is not from the configured issuer (iss)")
+      }
     }
-    guard let subject = claims["sub"]?.name else { throw .noSubject }
-    guard Subject.isName(subject) else { throw .longSubject }
+    guard let subject = claims["sub"]?.name else { throw Reason("does not name a user (sub)") }
+    guard Subject.isName(subject) else {
+      throw Reason("names a user with an ID of more than \(Subject.maximumLength) bytes (sub)")
+    }
     try checkAudience(of: claims)
     try checkTimes(of: claims)
     if let nonce {
       let named = claims["nonce"]
       let isMissing = named == nil || named == .string("")
-      guard named == .string(nonce.reveal()) || isMissing && !isNonceRequired else { throw .otherNonce }
+      guard named == .string(nonce.reveal()) || isMissing && !isNonceRequired else {
+        throw Reason("is not from this sign-in (nonce)")
+      }
     }
     if let hash = claims["at_hash"] {
-      guard hash.text == Self.hash(of: accessToken, by: token.algorithm) else { throw .otherAccessToken }
+      guard hash.text == Self.hash(of: accessToken, by: token.algorithm) else {
+        throw Reason("belongs to another access token (at_hash)")
+      }
     }
   }
 
@@ -46,27 +54,38 @@ struct IDTokenClaims {
   /// (rules 3 to 5). If `azp` exists, it must be the client. Otherwise, the token may list only the client, the
   /// audiences that the account requests, and the issuer, which Oracle's ID tokens list ("Identity Token" in the
   /// documentation of Oracle Identity Cloud Service).
-  private func checkAudience(of claims: JSONValue) throws(IDTokenFault) {
+  private func checkAudience(of claims: JSONValue) throws(Reason) {
     let named = if case .array(let names)? = claims["aud"] { names.map(\.name) } else { [claims["aud"]?.name] }
     let (party, isOurs) = (claims["azp"], claims["azp"]?.name == client)
     let isForAsked = named.contains { $0.map(audiences.contains) == true }
-    guard named.contains(client) || isOurs && isForAsked else { throw .otherAudience }
+    guard named.contains(client) || isOurs && isForAsked else { throw Reason("is for another client (aud)") }
     let known = audiences.union([client, claims["iss"]?.text].compactMap(\.self))
     let isForKnown = named.allSatisfy { $0.map(known.contains) == true }
-    guard isOurs || party == nil && isForKnown else { throw .otherParty }
+    guard isOurs || party == nil && isForKnown else { throw Reason("was issued to another client (azp)") }
   }
 
-  private func checkTimes(of claims: JSONValue) throws(IDTokenFault) {
-    guard let expiresAt = claims["exp"]?.asNumber, let issuedAt = claims["iat"]?.asNumber else { throw .undated }
+  private func checkTimes(of claims: JSONValue) throws(Reason) {
+    guard let expiresAt = claims["exp"]?.asNumber, let issuedAt = claims["iat"]?.asNumber else {
+      throw Reason("does not say when it was issued or when it expires (iat, exp)")
+    }
+    let clock =
+      isNowProviders
+      ? ", according to the provider's own clock" : ", according to this machine's clock, which may be wrong"
     let now = Double(now.milliseconds) / 1000
-    guard expiresAt + Self.leeway > now else { throw .expired(by: clock) }
-    guard issuedAt - Self.leeway < now else { throw .fromFuture(by: clock) }
+    guard expiresAt + Self.leeway > now else { throw Reason("has expired\(clock) (exp)") }
+    guard issuedAt - Self.leeway < now else { throw Reason("was issued in the future\(clock) (iat)") }
     if let notBefore = claims["nbf"] {
-      guard let validFrom = notBefore.asNumber, validFrom - Self.leeway <= now else { throw .notYetValid(by: clock) }
+      guard let validFrom = notBefore.asNumber, validFrom - Self.leeway <= now else {
+        throw Reason("is not valid yet\(clock) (nbf)")
+      }
     }
     if let maximumAge {
-      guard let authenticatedAt = claims["auth_time"]?.asNumber else { throw .noAuthenticationTime }
-      guard now - authenticatedAt <= maximumAge + Self.leeway else { throw .authenticatedTooLongAgo }
+      guard let authenticatedAt = claims["auth_time"]?.asNumber else {
+        throw Reason("does not say when you signed in, though max_age is set (auth_time)")
+      }
+      guard now - authenticatedAt <= maximumAge + Self.leeway else {
+        throw Reason("says that you signed in longer ago than max_age allows (auth_time)")
+      }
     }
   }
 

@@ -27,9 +27,9 @@ struct IDTokenValidator: Sendable {
   func subject(
     of response: TokenResponse, expecting expected: Expectation, at endpoints: ProviderEndpoints
   ) async throws(SignInFailure) -> Subject? {
-    do throws(IDTokenFault) {
+    do {
       guard let secret = response.idToken?.secret else {
-        if expected.isRequired { throw .absent }
+        if expected.isRequired { throw Reason("is missing, although it was requested (scope openid)") }
         return nil
       }
       let token = try IDToken(secret)
@@ -38,39 +38,43 @@ struct IDTokenValidator: Sendable {
       let claims = IDTokenClaims(
         issuer: issuer, client: client.id, nonce: expected.nonce, isNonceRequired: issuer != nil,
         accessToken: response.accessToken.secret, maximumAge: expected.maximumAge, now: now,
-        clock: response.skew == nil ? .machine : .provider, audiences: exchange.audiences)
+        isNowProviders: response.skew != nil, audiences: exchange.audiences)
       try claims.check(token)
-      guard let id = token.claims["sub"]?.name else { throw .noSubject }
+      guard let id = token.claims["sub"]?.name else { throw Reason("does not name a user (sub)") }
       return token.claims["iss"]?.text.map { Subject(issuer: $0, id: id) } ?? exchange.issuer.subject(id)
     } catch {
       throw .failed(
-        message: "The ID token from \(response.origin) \(error.text), so the sign-in was not accepted. Sign in again.")
+        message: "The ID token from \(response.origin) \(error), so the sign-in was not accepted. Sign in again.")
     }
   }
 
   /// Checks the signature. If the provider does not publish any keys, accepts a signature that the client cannot check,
   /// because the token came over TLS from the token endpoint (rule 6). Always rejects the algorithm `none` and unknown
   /// algorithms.
-  private func checkSignature(of token: IDToken, _ endpoints: ProviderEndpoints) async throws(IDTokenFault) {
+  private func checkSignature(of token: IDToken, _ endpoints: ProviderEndpoints) async throws(Reason) {
     switch token.algorithm {
-    case let name where name.lowercased() == "none": throw .unsigned
+    case let name where name.lowercased() == "none": throw Reason("is not signed (alg none)")
     case "HS256":
       guard let secret = try await sharedSecret() else {
         if endpoints.keys == nil { return }
-        throw .noSharedSecret
+        throw Reason("is signed with a secret (HS256) that this client does not have")
       }
       // Providers choose the secret, and jwt-kit traps in debug builds if the secret is shorter than the hash, so this
       // uses HMAC directly. A published key is never used as the secret, because anyone could forge signatures with it.
       let key = SymmetricKey(data: Array(secret.reveal().utf8))
       guard HMAC<SHA256>.isValidAuthenticationCode(token.signature, authenticating: token.signedBytes, using: key)
-      else { throw .forged }
+      else { throw Self.forged }
     case let name where PublicKey.knows(name):
       if let url = endpoints.keys { try await checkSignature(of: token, withKeysAt: url) }
-    default: throw .algorithm(token.algorithm)
+    default:
+      // Quotes the name only if it looks like an algorithm's name.
+      let name = token.algorithm
+      let isName = name.utf8.count <= 8 && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit }
+      throw Reason("is signed with an algorithm that Hearth does not accept (alg\(isName ? " " + name : ""))")
     }
   }
 
-  private func checkSignature(of token: IDToken, withKeysAt url: HTTPURL) async throws(IDTokenFault) {
+  private func checkSignature(of token: IDToken, withKeysAt url: HTTPURL) async throws(Reason) {
     var wasTried = false
     // Fetches the keys again for the second attempt, in case the provider has added a key.
     for isFresh in [false, true] {
@@ -82,22 +86,24 @@ struct IDTokenValidator: Sendable {
       // The token names this key, so fetching the keys again would not help.
       if candidates.contains(where: { $0.id != nil && $0.id == token.keyID }) { break }
     }
-    throw wasTried ? .forged : .unknownKey
+    throw wasTried ? Self.forged : Reason("is signed with a key that the provider does not publish")
   }
 
-  private func published(at url: HTTPURL, isFresh: Bool) async throws(IDTokenFault) -> [PublicKey] {
+  private static let forged = Reason("has an invalid signature")
+
+  private func published(at url: HTTPURL, isFresh: Bool) async throws(Reason) -> [PublicKey] {
     do {
       return isFresh ? try await keys.fetch(url) : try await keys.keys(at: url)
     } catch {
-      throw .keys(error.message)
+      throw Reason("cannot be checked (\(error.message.withoutStop))")
     }
   }
 
-  private func sharedSecret() async throws(IDTokenFault) -> Secret? {
+  private func sharedSecret() async throws(Reason) -> Secret? {
     do {
       return try await client.sharedSecret?.secret(from: exchange.files)
     } catch {
-      throw .keys(error.message)
+      throw Reason("cannot be checked (\(error.message.withoutStop))")
     }
   }
 }

@@ -8,21 +8,15 @@ enum SigningKey {
   case rsa(_RSA.Signing.PrivateKey)
   case ed25519(Curve25519.Signing.PrivateKey)
 
-  /// Why a key cannot be used, worded as the end of a sentence about the key's file.
-  struct ParseError: Error, CustomStringConvertible {
-    let description: String
-
-    static let none = ParseError(description: "it contains no private key in PEM format (a PRIVATE KEY block)")
-    static let sealed = ParseError(
-      description: "it is protected by a passphrase, which Hearth does not support; store the key without a passphrase")
-    static let unknown = ParseError(
-      description: "it contains no valid EC P-256, Ed25519 or RSA key (RSA needs at least 2048 bits)")
-  }
-
   /// Reads the first private key in PEM text, in PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1 (RFC 5915) format.
-  init(pem text: String) throws(ParseError) {
-    guard let block = PEM.blocks(in: text).first(where: { $0.label.hasSuffix("PRIVATE KEY") }) else { throw .none }
-    if block.label.hasPrefix("ENCRYPTED") || block.text.contains("Proc-Type: 4,ENCRYPTED") { throw .sealed }
+  init(pem text: String) throws(Reason) {
+    guard let block = PEM.blocks(in: text).first(where: { $0.label.hasSuffix("PRIVATE KEY") }) else {
+      throw Reason("it contains no private key in PEM format (a PRIVATE KEY block)")
+    }
+    if block.label.hasPrefix("ENCRYPTED") || block.text.contains("Proc-Type: 4,ENCRYPTED") {
+      throw Reason(
+        "it is protected by a passphrase, which Hearth does not support; store the key without a passphrase")
+    }
     if let seed = Self.ed25519Seed(in: block), let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: seed) {
       self = .ed25519(key)
     } else if let key = try? P256.Signing.PrivateKey(pemRepresentation: block.text) {
@@ -30,7 +24,7 @@ enum SigningKey {
     } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: block.text) {
       self = .rsa(key)
     } else {
-      throw .unknown
+      throw Reason("it contains no valid EC P-256, Ed25519 or RSA key (RSA needs at least 2048 bits)")
     }
   }
 

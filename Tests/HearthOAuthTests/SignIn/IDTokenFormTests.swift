@@ -69,15 +69,15 @@ import Testing
     let checks = IDTokenClaims(
       issuer: nil, client: "3", nonce: nil, isNonceRequired: false, accessToken: Secret("a"),
       now: Timestamp(milliseconds: 0))
-    func check(_ claims: [String: JSONValue]) throws(IDTokenFault) {
+    func check(_ claims: [String: JSONValue]) throws(Reason) {
       let usual: [String: JSONValue] = ["sub": "1", "iat": 0, "exp": 1]
       try checks.check(try IDToken(Secret(IDTokenMint.token(usual.merging(claims) { $1 }))))
     }
     #expect(throws: Never.self) { try check(["aud": 3]) }
     #expect(throws: Never.self) { try check(["aud": [4, 3], "azp": 3]) }
-    #expect(throws: IDTokenFault.otherAudience) { try check(["aud": 4]) }
-    #expect(throws: IDTokenFault.otherParty) { try check(["aud": 3, "azp": 4]) }
-    #expect(throws: IDTokenFault.otherParty) { try check(["aud": [3, 4]]) }
+    #expect(throws: Reason("is for another client (aud)")) { try check(["aud": 4]) }
+    #expect(throws: Reason("was issued to another client (azp)")) { try check(["aud": 3, "azp": 4]) }
+    #expect(throws: Reason("was issued to another client (azp)")) { try check(["aud": [3, 4]]) }
   }
 
   @Test("an audience that the account asks for needs no party, others still do", arguments: ["audience", "resource"])

@@ -1,55 +1,38 @@
 import NIOSSL
 import SwiftASN1
 
-/// A certificate in a trusted chain that is below OpenSSL's security level 2 (SSL_CTX_set_security_level(3)). This
-/// level requires 112 bits of security, which rules out RSA keys below 2048 bits and signatures with SHA-1 or MD5.
+/// Rejects certificates in a trusted chain that are below OpenSSL's security level 2 (SSL_CTX_set_security_level(3)).
+/// This level requires 112 bits of security, which rules out RSA keys below 2048 bits and signatures with SHA-1 or MD5.
 ///
 /// BoringSSL, which verifies the chain, has no security levels.
-struct WeakCertificate: Error, CustomStringConvertible {
-  enum Weakness: Hashable, Sendable {
-    case shortKey(bits: Int)
-    /// `SHA-1`, `MD5`, or a phrase with the algorithm's object identifier.
-    case signature(String)
-    case unreadable
-  }
-
-  let weakness: Weakness
-  /// Whether this is the server's own certificate rather than an authority's.
-  let isServers: Bool
-
-  var description: String {
-    let whose = isServers ? "the server's certificate" : "a CA certificate in the server's chain"
-    switch weakness {
-    case .shortKey(let bits):
-      return "\(whose) has an RSA key of \(bits) bits, but \(Self.minimumRSABits) are required"
-    case .signature(let algorithm):
-      return "\(whose) is signed with \(algorithm), which is too weak"
-    case .unreadable: return "\(whose) cannot be read"
-    }
-  }
-
-  static let minimumRSABits = 2048
+enum CertificateStrength {
+  private static let minimumRSABits = 2048
 
   /// Throws if a certificate in the chain is too weak. The chain starts with the root.
-  static func check(_ chain: [NIOSSLCertificate]) throws(WeakCertificate) {
+  static func check(_ chain: [NIOSSLCertificate]) throws(Reason) {
     for (place, certificate) in chain.enumerated() {
       // A root's signature is irrelevant, because the root itself is trusted.
       guard let weakness = weakness(of: certificate, isRoot: place == 0) else { continue }
-      throw WeakCertificate(weakness: weakness, isServers: place == chain.count - 1)
+      let whose = place == chain.count - 1 ? "the server's certificate" : "a CA certificate in the server's chain"
+      throw Reason("TLS failed: \(whose) \(weakness)")
     }
   }
 
-  private static func weakness(of certificate: NIOSSLCertificate, isRoot: Bool) -> Weakness? {
+  /// Returns what is weak about the certificate, as a phrase that follows it, or `nil`.
+  private static func weakness(of certificate: NIOSSLCertificate, isRoot: Bool) -> String? {
     guard let key = try? DER.parse(certificate.extractPublicKey().toSPKIBytes()),
       let whole = try? DER.parse(certificate.toDERBytes()), let keyAlgorithm = key.part(0)?.identifier,
       let signature = whole.part(1)?.identifier
-    else { return .unreadable }
+    else { return unreadable }
     if keyAlgorithm == .rsaKey || keyAlgorithm == .rsaPSSKey {
-      guard let bits = key.part(1).flatMap(rsaBits) else { return .unreadable }
-      if bits < minimumRSABits { return .shortKey(bits: bits) }
+      guard let bits = key.part(1).flatMap(rsaBits) else { return unreadable }
+      if bits < minimumRSABits { return "has an RSA key of \(bits) bits, but \(minimumRSABits) are required" }
     }
-    return isRoot || strongSignatures.contains(signature) ? nil : .signature(name(of: signature))
+    if isRoot || strongSignatures.contains(signature) { return nil }
+    return "is signed with \(name(of: signature)), which is too weak"
   }
+
+  private static let unreadable = "cannot be read"
 
   /// Returns the modulus length, in bits, of the RSAPublicKey (RFC 8017, appendix A.1.1) in a BIT STRING.
   private static func rsaBits(_ bitString: ASN1Node) -> Int? {
