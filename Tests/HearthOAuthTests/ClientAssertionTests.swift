@@ -155,11 +155,12 @@ struct ClientAssertionTests {
   @Test("a client key's file may begin with a byte order mark and have lines that end with CR LF")
   func otherEditors() async throws {
     let files = MemoryFileSystem(folders: ["/etc"], now: { .sample })
-    let assertion = ClientAssertion(issuer: "hearth", subject: "hearth", audience: "a")
     files.put("\u{FEFF}" + Self.keys[0].pem.replacing("\n", with: "\r\n"), at: "/etc/key")
     let key = ClientKey(file: ClientFile(name: "client key", path: "/etc/key"))
     let now = ManualClock().now()
-    let token = try await assertion.signed(with: key, from: files, offered: nil, at: now).reveal()
+    let token = try await key.assertion(
+      by: "hearth", about: "hearth", for: "a", in: nil, from: files, at: now
+    ).reveal()
     let verifier = Verifier(Self.keys[0]) { now }
     verifier.audience.withLock { $0 = "a" }
     #expect(verifier.fault(token) == nil)
@@ -171,8 +172,9 @@ struct ClientAssertionTests {
     let files = MemoryFileSystem(folders: ["/etc"], now: { .sample })
     files.put(Self.keys[0].pem, at: "/etc/key")
     let key = ClientKey(file: ClientFile(name: "client key", path: "/etc/key"))
-    let assertion = ClientAssertion(issuer: "hearth", subject: "hearth", audience: "a")
-    let token = try await assertion.signed(with: key, from: files, offered: nil, at: clock.now()).reveal()
+    let token = try await key.assertion(
+      by: "hearth", about: "hearth", for: "a", in: nil, from: files, at: clock.now()
+    ).reveal()
     func fault(of key: Key = Self.keys[0], audience: String = "a", at now: Timestamp = clock.now()) -> String? {
       let verifier = Verifier(key) { now }
       verifier.audience.withLock { $0 = audience }

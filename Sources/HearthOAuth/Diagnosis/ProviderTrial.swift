@@ -47,16 +47,8 @@ extension ProviderConfiguration {
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) {
     guard let url = try? HTTPURL("\(binding.origin)/") else { return }
-    let plan = try await route.plan(for: url, files: files)
-    do {
-      _ = try await sender.send(
-        HTTPSender.Request(url: url, headers: [], reading: .statusSaysEnough, plan: plan), timeout: timeout)
-    } catch {
-      switch error {
-      case .notSent(let message): throw .unreachable(message: "No connection to \(message).")
-      case .unanswered(let message): throw .unanswered(message: "No response from \(message).")
-      }
-    }
+    let request = HTTPSender.Request(url: url, reading: .statusSaysEnough)
+    _ = try await sender.send(request, over: route, files: files, timeout: timeout)
   }
 }
 

@@ -29,17 +29,7 @@ package struct ClientRegistration: Sendable {
   ) async throws(RefreshFailure) -> Client {
     var request = HTTPSender.Request.json(metadata, to: endpoint)
     if let token { request.headers.append(APIRequest.Header(name: "Authorization", value: "Bearer \(token.reveal())")) }
-    request.plan = try await provider.route.plan(for: endpoint, files: files)
-    let response: HTTPResponse
-    do {
-      response = try await sender.send(request, timeout: timeout)
-    } catch {
-      switch error {
-      case .notSent(let message): throw .unreachable(message: "No connection to \(message).")
-      case .unanswered(let message): throw .unanswered(message: "No response from \(message).")
-      }
-    }
-    return try read(response, token)
+    return try read(try await sender.send(request, over: provider.route, files: files, timeout: timeout), token)
   }
 
   /// The client's metadata. Describes a native application, without a secret if the provider allows that.

@@ -70,10 +70,10 @@ final class Discovery: Sendable {
   }
 
   func fetch() async throws(RefreshFailure) -> ProviderEndpoints {
-    let document = try await sender.document(
+    let (response, place) = try await sender.document(
       at: issuer.discoveryURL, over: route, files: files, timeout: timeout, failure: "Discovery failed")
-    let endpoints = try await document.response.read { (response) throws(RefreshFailure) in
-      try self.read(response, from: document.place)
+    let endpoints = try await response.read { (response) throws(RefreshFailure) in
+      try self.read(response, from: place)
     }
     let now = sender.clock.now()
     known.withLock { $0 = (endpoints, now) }

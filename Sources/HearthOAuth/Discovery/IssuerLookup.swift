@@ -50,11 +50,11 @@ package struct IssuerLookup: Sendable {
     guard let url else { return nil }
     var route = HTTPRoute()
     route.proxy = .environment(proxies)
-    let document = try await sender.document(
+    let (response, _) = try await sender.document(
       at: url, over: route, files: files, timeout: timeout, failure: "Cannot look up the provider of \(domain)")
-    guard document.response.status == 200,
-      case .array(let links)? = JSONValue(parsing: document.response.body)?["links"]
-    else { return nil }
+    guard response.status == 200, case .array(let links)? = JSONValue(parsing: response.body)?["links"] else {
+      return nil
+    }
     let issuers = links.filter { $0["rel"]?.text == Self.relation }.compactMap { $0["href"]?.text }
     return issuers.first { (try? Issuer($0)) != nil }
   }

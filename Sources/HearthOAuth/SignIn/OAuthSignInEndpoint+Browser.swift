@@ -38,10 +38,8 @@ extension OAuthSignInEndpoint {
     } catch {
       throw SignInFailure(error)
     }
-    let origin = answer.endpoints.token.origin
-    let response = try await answer.reader.grant(in: answer.response) { $0.signInFailure(of: origin, at: .code) }
     return try await grant(
-      in: answer, response,
+      in: answer, try await answer.reader.grant(in: answer.response, at: .code),
       expecting: IDTokenValidator.Expectation(
         nonce: signIn.nonce, isRequired: signIn.nonce != nil && isDiscovered, maximumAge: maximumAge))
   }
@@ -63,9 +61,7 @@ extension OAuthSignInEndpoint {
     let fields = isFallback ? request.fallback ?? request.fields : request.fields
     let (response, reader) = try await ask(fields, at: url, of: endpoints, secrets: request.secrets)
     do throws(TokenRejection) {
-      let (object, rejection) = try await response.read { (response) throws(TokenRejection) in
-        try reader.object(in: response)
-      }
+      let (object, rejection) = try await response.read(reader.object(in:))
       if let reference = object["request_uri"]?.text { return [("request_uri", reference)] }
       throw rejection.hasError ? rejection : rejection.containing("no request_uri")
     } catch {

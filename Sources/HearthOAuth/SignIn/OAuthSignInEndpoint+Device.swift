@@ -5,23 +5,20 @@ extension OAuthSignInEndpoint {
   func beginDevice() async throws(SignInFailure) -> DeviceSignIn {
     let endpoints = try await endpoints()
     guard let url = endpoints.deviceAuthorization else { throw missing("device_authorization_endpoint", for: "device") }
-    let offlineScopes = offlineScopes(at: endpoints)
-    var begun = try await askForCode(scopes + offlineScopes, at: url, of: endpoints)
-    if !offlineScopes.isEmpty, case .failure(let rejection) = begun, rejection.isAboutScope {
-      begun = try await askForCode(scopes, at: url, of: endpoints)
-    }
-    return try begun.mapError { $0.signInFailure(of: url.origin, at: .deviceCode) }.get()
+    return try await askForCode(at: url, of: endpoints, adding: offlineScopes(at: endpoints))
   }
 
   private func askForCode(
-    _ scopes: [String], at url: HTTPURL, of endpoints: ProviderEndpoints
-  ) async throws(SignInFailure) -> Result<DeviceSignIn, TokenRejection> {
-    let (response, reader) = try await ask(deviceRequest(scopes), at: url, of: endpoints, secrets: [])
-    return await response.read { response in
-      Result { () throws(TokenRejection) in
-        let (object, rejection) = try reader.object(in: response)
-        return try DeviceSignIn(reading: object, else: rejection)
-      }
+    at url: HTTPURL, of endpoints: ProviderEndpoints, adding offlineScopes: [String]
+  ) async throws(SignInFailure) -> DeviceSignIn {
+    let fields = deviceRequest(scopes + offlineScopes)
+    let (response, reader) = try await ask(fields, at: url, of: endpoints, secrets: [])
+    do {
+      let (object, rejection) = try await response.read(reader.object(in:))
+      return try DeviceSignIn(reading: object, else: rejection)
+    } catch {
+      if error.isAboutScope, !offlineScopes.isEmpty { return try await askForCode(at: url, of: endpoints, adding: []) }
+      throw error.signInFailure(of: url.origin, at: .deviceCode)
     }
   }
 
@@ -38,17 +35,15 @@ extension OAuthSignInEndpoint {
       case .rejected, .unclear, .misconfigured: throw SignInFailure(error)
       }
     }
-    let origin = answer.endpoints.token.origin
-    let read = await answer.response.read { [reader = answer.reader] response in
-      Result { () throws(TokenRejection) in try reader.grant(in: response) }
+    let response: TokenResponse
+    do {
+      response = try await answer.response.read(answer.reader.grant(in:))
+    } catch {
+      return .notYet(try error.reasonToPoll(at: answer.reader.origin))
     }
-    switch read {
-    case .failure(let rejection): return .notYet(try rejection.reasonToPoll(at: origin))
-    case .success(let response):
-      // Some providers do not send an ID token in this flow, so it is not required.
-      let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
-      return .granted(try await grant(in: answer, response, expecting: expected))
-    }
+    // Some providers do not send an ID token in this flow, so it is not required.
+    let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
+    return .granted(try await grant(in: answer, response, expecting: expected))
   }
 }
 

@@ -83,7 +83,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     let exchange = tokens.exchange
     do {
       let (request, secrets) = try await tokens.client.request(
-        fields, to: url, of: endpoints, files: exchange.files, at: exchange.sender.clock.now(), isNamed: true)
+        fields, to: url, of: endpoints, exchange, isNamed: true)
       let response = try await exchange.send(request)
       return (response, exchange.reader(.oauth, origin: url.origin, for: nil, secrets: secrets + own))
     } catch {

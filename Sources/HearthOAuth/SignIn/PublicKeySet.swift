@@ -33,10 +33,9 @@ final class PublicKeySet: Sendable {
   /// Fetches the keys even if they are cached, because the provider may have replaced them.
   func fetch(_ url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
     let failure = "Cannot load the provider's keys"
-    let document = try await exchange.sender.document(
+    let (response, place) = try await exchange.sender.document(
       at: url, over: exchange.route, files: exchange.files, timeout: exchange.timeout, failure: failure)
-    let response = document.response
-    func message(_ found: String) -> String { "\(failure): \(found) from \(document.place)." }
+    func message(_ found: String) -> String { "\(failure): \(found) from \(place)." }
     guard response.status == 200 else {
       let message = message("HTTP \(response.status)")
       guard (400..<500).contains(response.status), ![408, 425, 429].contains(response.status) else {

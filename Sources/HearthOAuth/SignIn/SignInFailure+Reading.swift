@@ -48,16 +48,12 @@ enum SignInMeaning {
 }
 
 extension TokenResponseReader {
-  /// Reads the grant in a sign-in response. If there is no grant, throws the failure that `meaning` returns.
-  func grant(
-    in response: HTTPResponse, else meaning: @escaping @Sendable (TokenRejection) -> SignInFailure
-  ) async throws(SignInFailure) -> TokenResponse {
-    try await response.read { (response) throws(SignInFailure) in
-      do throws(TokenRejection) {
-        return try grant(in: response)
-      } catch {
-        throw meaning(error)
-      }
+  /// Reads the grant in a sign-in response.
+  func grant(in response: HTTPResponse, at step: SignInStep) async throws(SignInFailure) -> TokenResponse {
+    do {
+      return try await response.read(grant(in:))
+    } catch {
+      throw error.signInFailure(of: origin, at: step)
     }
   }
 }

@@ -5,36 +5,36 @@ extension OAuthClient {
   /// Returns an authenticated request and the secrets in it, which must be masked in messages. If `isNamed` is true,
   /// the body always contains the client ID (RFC 9126, section 2.1; RFC 8628, section 3.1).
   func request(
-    _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints, files: any FileSystem,
-    at now: Timestamp, isNamed: Bool = false
+    _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints, _ exchange: TokenExchange,
+    isNamed: Bool = false
   ) async throws(RefreshFailure) -> (request: HTTPSender.Request, secrets: [Secret]) {
     let name = isNamed ? [("client_id", id)] : []
     switch authentication {
     case .automatic(nil), .none, .tls:
       return (.form(fields + [("client_id", id)], to: url), [])
     case .automatic(let secret?):
-      let secret = try await secret.secret(from: files)
+      let secret = try await secret.secret(from: exchange.files)
       return endpoints.wantsSecretInBody ? post(fields, secret, to: url) : basic(fields + name, secret, to: url)
     case .basic(let secret):
-      return basic(fields + name, try await secret.secret(from: files), to: url)
+      return basic(fields + name, try await secret.secret(from: exchange.files), to: url)
     case .post(let secret):
-      return post(fields, try await secret.secret(from: files), to: url)
+      return post(fields, try await secret.secret(from: exchange.files), to: url)
     case .assertion(let key):
       // Identifies the provider by the token endpoint's URL, even for revocation (RFC 7523, section 3). OpenID Connect
       // Core recommends this, and Okta and Entra require it. FAPI 2.0 and Auth0 require the issuer instead, which users
       // configure as the audience.
-      let audience = key.audience ?? endpoints.token.description
-      let assertion = try await ClientAssertion(issuer: id, subject: id, audience: audience)
-        .signed(with: key, from: files, offered: endpoints.signingAlgorithms, at: now)
+      let assertion = try await key.assertion(
+        by: id, about: id, for: key.audience ?? endpoints.token.description, in: endpoints.signingAlgorithms,
+        from: exchange.files, at: exchange.now)
       let proof = [
         ("client_id", id), ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
         ("client_assertion", assertion.reveal()),
       ]
       return (.form(fields + proof, to: url), [assertion])
     case .appleSecret(let key, let teamID):
-      let audience = key.audience ?? "https://appleid.apple.com"
-      let secret = try await ClientAssertion(issuer: teamID, subject: id, audience: audience)
-        .signed(with: key, from: files, offered: ["ES256"], at: now)
+      let secret = try await key.assertion(
+        by: teamID, about: id, for: key.audience ?? "https://appleid.apple.com", in: ["ES256"], from: exchange.files,
+        at: exchange.now)
       return post(fields, secret, to: url)
     }
   }

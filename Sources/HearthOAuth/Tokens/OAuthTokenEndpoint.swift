@@ -42,8 +42,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     _ fields: [(String, String)], for credential: Credential?
   ) async throws(RefreshFailure) -> TokenResponse {
     let answer = try await ask(fields, for: credential)
-    let reader = answer.reader
-    var granted = try await answer.response.read { (response) throws(RefreshFailure) in try reader.read(response) }
+    var granted = try await answer.response.read(answer.reader.read)
     granted.origins = answer.endpoints.origins
     return granted
   }
@@ -69,8 +68,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     _ fields: [(String, String)], to endpoints: ProviderEndpoints, for credential: Credential?
   ) async throws(RefreshFailure) -> (HTTPResponse, [Secret]) {
     if let credential { try exchange.requireBinding(of: credential, to: endpoints.token.origin) }
-    let (request, secrets) = try await client.request(
-      fields, to: endpoints.token, of: endpoints, files: exchange.files, at: exchange.sender.clock.now())
+    let (request, secrets) = try await client.request(fields, to: endpoints.token, of: endpoints, exchange)
     return (try await exchange.send(request), secrets)
   }
 
@@ -89,9 +87,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       try exchange.requireBinding(of: credential, to: url, of: endpoints)
       for case (let token?, let hint) in tokens where !token.secret.isEmpty {
         let fields = [("token", token.secret.reveal()), ("token_type_hint", hint)]
-        var request = try await client.request(
-          fields, to: url, of: endpoints, files: exchange.files, at: exchange.sender.clock.now()
-        ).request
+        var request = try await client.request(fields, to: url, of: endpoints, exchange).request
         // Only the status matters (RFC 7009, section 2.2), even if the connection breaks afterwards.
         request.reading = .statusSaysEnough
         let outcome = RevocationOutcome(try await exchange.send(request), of: url.origin)

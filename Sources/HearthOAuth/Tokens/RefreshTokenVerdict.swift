@@ -2,36 +2,30 @@
 /// sends `unauthorized_client` with "token was already used", and Authlib sends `invalid_request` with `Invalid
 /// "refresh_token" in request.` (https://github.com/authlib/authlib/issues/112).
 enum RefreshTokenVerdict {
-  /// The refresh token is used up or invalid.
-  case dead
-  /// Either the token or the client is at fault.
-  case either
-
   /// Codes that some providers send for an unusable refresh token. `invalid_scope` and `unsupported_grant_type` never
   /// concern the token, regardless of the description.
   private static let codes: Set = ["unauthorized_client", "invalid_client", "invalid_request"]
 
-  /// Returns `nil` unless a description suggests that the refresh token cannot be used.
-  init?(_ code: String, _ descriptions: [String]) {
+  /// Returns `final` if the refresh token is used up or invalid, `unclear` if either the token or the client is at
+  /// fault, and `nil` if no description suggests that the refresh token cannot be used.
+  static func meaning(of code: String, _ descriptions: [String]) -> ResponseRule.Meaning? {
     // Compares the code exactly, because the verdict can end a session.
-    guard Self.codes.contains(code) else { return nil }
-    let found = descriptions.lazy.compactMap { Self.init(reading: $0, isClientsCode: code == "invalid_client") }.first
-    guard let found else { return nil }
-    self = found
+    guard codes.contains(code) else { return nil }
+    return descriptions.lazy.compactMap { meaning(of: $0, isClientsCode: code == "invalid_client") }.first
   }
 
-  private init?(reading description: String, isClientsCode: Bool) {
+  private static func meaning(of description: String, isClientsCode: Bool) -> ResponseRule.Meaning? {
     let words = description.lowercased().split { !$0.isLetter && !$0.isNumber }
     var text = " " + words.joined(separator: " ") + " "
     func contains(_ phrases: [String]) -> Bool { phrases.contains { text.contains(" \($0) ") } }
-    guard !contains(Self.excuses) else { return nil }
-    for phrase in Self.otherTokens { text = text.replacing(" \(phrase) ", with: " ") }
+    guard !contains(excuses) else { return nil }
+    for phrase in otherTokens { text = text.replacing(" \(phrase) ", with: " ") }
     let isRefreshToken = contains(["refresh token", "refreshtoken"])
     guard isRefreshToken || contains(["token"]) else { return nil }
-    guard contains(Self.spent) || isRefreshToken && contains(Self.unknown) else { return nil }
-    let isOther = contains(Self.others) || isClientsCode && !isRefreshToken
+    guard contains(spent) || isRefreshToken && contains(unknown) else { return nil }
+    let isOther = contains(others) || isClientsCode && !isRefreshToken
     guard isRefreshToken || !isOther else { return nil }
-    self = isOther ? .either : .dead
+    return isOther ? .unclear : .final
   }
 
   /// Phrases that indicate another cause: the request did not contain a token, the client is not allowed to use one, or

@@ -18,6 +18,8 @@ struct TokenExchange: Sendable {
   /// Additional fields for every request to the token endpoint.
   let parameters: [(String, String)]
 
+  var now: Timestamp { sender.clock.now() }
+
   /// Throws if the credential belongs to another provider. `origin` is the token endpoint's origin, if known.
   func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
     var binding = binding
@@ -69,16 +71,7 @@ struct TokenExchange: Sendable {
   }
 
   func send(_ request: HTTPSender.Request) async throws(RefreshFailure) -> HTTPResponse {
-    var request = request
-    request.plan = try await route.plan(for: request.url, files: files)
-    do {
-      return try await sender.send(request, timeout: timeout)
-    } catch {
-      switch error {
-      case .notSent(let message): throw .unreachable(message: "No connection to \(message).")
-      case .unanswered(let message): throw .unanswered(message: "No response from \(message).")
-      }
-    }
+    try await sender.send(request, over: route, files: files, timeout: timeout)
   }
 
   /// Requests a grant and reads the response. `secrets` are the secrets in the request, in addition to the credential's
@@ -88,7 +81,7 @@ struct TokenExchange: Sendable {
     secrets: [Secret] = []
   ) async throws(RefreshFailure) -> TokenResponse {
     let reader = reader(dialect, origin: request.url.origin, for: credential, secrets: secrets)
-    return try await send(request).read { (response) throws(RefreshFailure) in try reader.read(response) }
+    return try await send(request).read(reader.read)
   }
 
   /// Requests a grant with the user's password. The grant belongs to `origin`, which will refresh it.
@@ -103,7 +96,7 @@ struct TokenExchange: Sendable {
       throw SignInFailure(error)
     }
     let reader = reader(dialect, origin: request.url.origin, for: nil, secrets: secrets)
-    var granted = try await reader.grant(in: response) { $0.signInFailure(of: request.url.origin, at: .password) }
+    var granted = try await reader.grant(in: response, at: .password)
     if let error = granted.error { throw .failed(message: error.message) }
     granted.origin = origin
     return granted
@@ -124,6 +117,24 @@ extension APIRequest.Header {
 
   /// Creates the header for a Bearer token (RFC 6750, section 2.1).
   static func bearer(_ token: Token) -> Self { Self(name: "Authorization", value: "Bearer " + token.secret.reveal()) }
+}
+
+extension HTTPSender {
+  /// Sends a request to a provider over the account's route.
+  func send(
+    _ request: Request, over route: HTTPRoute, files: any FileSystem, timeout: Duration
+  ) async throws(RefreshFailure) -> HTTPResponse {
+    var request = request
+    request.plan = try await route.plan(for: request.url, files: files)
+    do {
+      return try await send(request, timeout: timeout)
+    } catch {
+      switch error {
+      case .notSent(let message): throw .unreachable(message: "No connection to \(message).")
+      case .unanswered(let message): throw .unanswered(message: "No response from \(message).")
+      }
+    }
+  }
 }
 
 extension HTTPSender.Request {

@@ -5,7 +5,8 @@ import HearthCore
 struct TokenRejection: Error {
   let response: HTTPResponse
   let error: ResponseError
-  let document: ResponseDocument
+  /// The object in the response, if any, and whether the response is a form instead of JSON.
+  let document: (object: JSONValue?, isForm: Bool)
   /// Masks all secrets that were sent and all tokens that were received.
   let redactor: Redactor
   let finalErrors: Set<String>
@@ -49,7 +50,7 @@ struct TokenRejection: Error {
       case .unavailable: return unavailable(origin)
       case .final, .accountDisabled, .unclear, nil:
         let message =
-          if case .either = verdict {
+          if verdict == .unclear {
             "\(origin) rejected the refresh token or the client: \(summary). Sign in again. If that does not help, "
               + "check the account's client ID, secret and scopes."
           } else {
@@ -85,7 +86,7 @@ struct TokenRejection: Error {
   var meaning: ResponseRule.Meaning? {
     if !finalErrors.isDisjoint(with: error.codes) { return .final }
     if let rule = rules.first(where: { $0.fits(error) }) { return rule.meaning }
-    let known = knownMeaning
+    let known = verdict ?? known?.meaning
     guard isBackend, response.status == 401 || response.status == 403, document.object != nil, !document.isForm else {
       return known
     }
@@ -102,15 +103,9 @@ struct TokenRejection: Error {
 
   /// The verdict on the refresh token if a description blames it although the error code usually concerns the
   /// configuration. Otherwise `nil`.
-  private var verdict: RefreshTokenVerdict? {
-    known.flatMap { $0.meaning == .misconfigured ? RefreshTokenVerdict($0.code, error.descriptions) : nil }
-  }
-
-  private var knownMeaning: ResponseRule.Meaning? {
-    switch verdict {
-    case .dead: .final
-    case .either: .unclear
-    case nil: known?.meaning
+  private var verdict: ResponseRule.Meaning? {
+    known.flatMap {
+      $0.meaning == .misconfigured ? RefreshTokenVerdict.meaning(of: $0.code, error.descriptions) : nil
     }
   }
 

@@ -39,7 +39,7 @@ struct TokenResponseReader: Sendable {
   func object(
     in response: HTTPResponse
   ) throws(TokenRejection) -> (object: JSONValue, rejection: TokenRejection) {
-    let document = ResponseDocument(response)
+    let document = response.document
     var redactor = redactor
     if let object = document.object { redactor.add(TokenDetector.tokens(in: object, named: tokenFields)) }
     let isBackend = if case .json = dialect { true } else { false }
@@ -168,4 +168,18 @@ struct TokenResponseReader: Sendable {
   private static let bearerTypes: Set = [
     "bearer", "bearertoken", "bot", "user", "jwt", "", "useraccesstoken", "applicationaccesstoken",
   ]
+}
+
+extension HTTPResponse {
+  /// The object in a token endpoint's response, if any. Some old providers send a form instead of JSON.
+  fileprivate var document: (object: JSONValue?, isForm: Bool) {
+    let json = JSONValue(parsing: body)
+    let type = header("Content-Type")?.lowercased() ?? ""
+    guard json == nil, type.hasPrefix("application/x-www-form-urlencoded"), let fields = FormBody.decode(body) else {
+      return (json?.object == nil ? nil : json, false)
+    }
+    // If a field is repeated, it is unclear which value counts, so all of them are ignored.
+    let members = Dictionary(fields.map { ($0.0, JSONValue?.some(.string($0.1))) }) { _, _ in nil }
+    return (.object(members.compactMapValues(\.self)), true)
+  }
 }

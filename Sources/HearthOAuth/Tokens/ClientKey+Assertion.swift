@@ -1,32 +1,34 @@
 import Crypto
 import HearthCore
 
-/// A JWT that authenticates a client (RFC 7523, section 3; OpenID Connect Core, section 9).
-struct ClientAssertion {
+extension ClientKey {
   /// The lifetime in seconds. Each request has its own assertion, so the lifetime has to cover only clock differences.
-  static let lifetime: Int64 = 300
+  private static let lifetime: Int64 = 300
 
-  let issuer: String
-  let subject: String
-  let audience: String
-
-  /// Returns the signed assertion. `offered` lists the algorithms that the provider accepts, or is `nil` if they are
-  /// unknown.
-  func signed(
-    with key: ClientKey, from files: any FileSystem, offered: [String]?, at now: Timestamp
+  /// Returns a signed JWT that authenticates a client (RFC 7523, section 3; OpenID Connect Core, section 9).
+  /// `algorithms` lists the algorithms that the provider accepts, or is `nil` if they are unknown.
+  func assertion(
+    by issuer: String, about subject: String, for audience: String, in algorithms: [String]?,
+    from files: any FileSystem, at now: Timestamp
   ) async throws(RefreshFailure) -> Secret {
-    let signer = try await key.signer(from: files)
-    let place = key.file.place
-    guard let algorithm = signer.algorithms.first(where: { offered?.contains($0) ?? true }) else {
+    let place = file.place
+    let text = try await file.text(from: files)
+    let signer: SigningKey
+    do {
+      signer = try SigningKey(pem: text)
+    } catch {
+      throw .misconfigured(message: "Cannot use the client key in \(place): \(error).")
+    }
+    guard let algorithm = signer.algorithms.first(where: { algorithms?.contains($0) ?? true }) else {
       let own = signer.algorithms.joined(separator: " or ")
-      let wanted = Redactor(EmptyCollection<Secret>()).line((offered ?? []).joined(separator: ", "))
+      let wanted = Redactor(EmptyCollection<Secret>()).line((algorithms ?? []).joined(separator: ", "))
       throw .misconfigured(
         message:
           "The client key in \(place) signs with \(own), but the provider accepts only \(wanted). Use another key.")
     }
     var header: [String: JSONValue] = ["alg": .string(algorithm), "typ": .string("JWT")]
-    if let id = key.id { header["kid"] = .string(id) }
-    if let thumbprint = try await key.thumbprint(from: files) { header["x5t#S256"] = .string(thumbprint) }
+    if let id { header["kid"] = .string(id) }
+    if let thumbprint = try await thumbprint(from: files) { header["x5t#S256"] = .string(thumbprint) }
     let issuedAt = now.milliseconds / 1000
     let claims: [String: JSONValue] = [
       "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience), "iat": .integer(issuedAt),
@@ -39,21 +41,10 @@ struct ClientAssertion {
       throw .misconfigured(message: "Cannot sign with the client key in \(place): \(error).")
     }
   }
-}
-
-extension ClientKey {
-  fileprivate func signer(from files: any FileSystem) async throws(RefreshFailure) -> SigningKey {
-    let text = try await file.text(from: files)
-    do {
-      return try SigningKey(pem: text)
-    } catch {
-      throw .misconfigured(message: "Cannot use the client key in \(file.place): \(error).")
-    }
-  }
 
   /// Returns the SHA-256 of the key's certificate in DER form (`x5t#S256`; RFC 7515, section 4.1.8), or `nil` if the
   /// account does not configure a certificate.
-  fileprivate func thumbprint(from files: any FileSystem) async throws(RefreshFailure) -> String? {
+  private func thumbprint(from files: any FileSystem) async throws(RefreshFailure) -> String? {
     guard let certificate else { return nil }
     let text = try await certificate.text(from: files)
     guard let der = PEM.blocks(in: text).first(where: { $0.label == "CERTIFICATE" })?.bytes, !der.isEmpty else {

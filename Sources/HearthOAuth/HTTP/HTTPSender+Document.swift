@@ -1,22 +1,16 @@
 import HearthCore
 
-/// A document that a provider publishes, such as its discovery document or its keys.
-struct PublicDocument: Sendable {
-  let response: HTTPResponse
-  /// The document's URL and the last redirect that led to it, for messages.
-  let place: String
-}
-
 extension HTTPSender {
   private static let maxRedirects = 5
 
-  /// Requests a public document and follows redirects to any server (RFC 9110, section 15.4). This is safe because the
-  /// requests contain no secrets, no other origin receives the client certificate, and the caller checks the document
-  /// as if it came from `url`. `timeout` applies to all requests together. Messages about the server or the connection
-  /// start with `failure`.
+  /// Requests a document that a provider publishes, such as its keys, and follows redirects to any server (RFC 9110,
+  /// section 15.4). This is safe because the requests contain no secrets, no other origin receives the client
+  /// certificate, and the caller checks the document as if it came from `url`. `timeout` applies to all requests
+  /// together. Messages about the server or the connection start with `failure`. `place` is the document's URL and the
+  /// last redirect that led to it, for messages.
   func document(
     at url: HTTPURL, over route: HTTPRoute, files: any FileSystem, timeout: Duration, failure: String
-  ) async throws(RefreshFailure) -> PublicDocument {
+  ) async throws(RefreshFailure) -> (response: HTTPResponse, place: String) {
     let deadline = clock.steadyNow() + timeout
     var (here, route, trail) = (url, route, "")
     for _ in 0...Self.maxRedirects {
@@ -36,7 +30,7 @@ extension HTTPSender {
         }
       }
       guard let next = try response.redirect(from: here, failure) else {
-        return PublicDocument(response: response, place: here.description.withoutSecrets + trail)
+        return (response, here.description.withoutSecrets + trail)
       }
       trail = " (HTTP \(response.status) from \(here.description.withoutSecrets) redirects there)"
       here = next
