@@ -3,15 +3,6 @@ import HearthCore
 
 /// Validates the ID tokens received at sign-in (OpenID Connect Core, section 3.1.3.7).
 struct IDTokenValidator: Sendable {
-  /// The requirements for one sign-in's ID token.
-  struct Expectation {
-    let nonce: Secret?
-    /// Whether the provider must send an ID token (OpenID Connect Core, section 3.1.3.3).
-    let isRequired: Bool
-    /// The authorization request's `max_age`, in seconds (OpenID Connect Core, section 3.1.2.1), if any.
-    var maximumAge: Double?
-  }
-
   let exchange: TokenExchange
   let client: OAuthClient
   /// The issuer, or `nil` if the account configures the provider's endpoints.
@@ -23,21 +14,22 @@ struct IDTokenValidator: Sendable {
     if let url = endpoints.keys { _ = try await keys.keys(at: url) }
   }
 
-  /// Returns the user named in the ID token, or `nil` if the token is missing and not required.
+  /// Returns the user named in the ID token, or `nil` if the token is missing and not required (OpenID Connect Core,
+  /// section 3.1.3.3). `maximumAge` is the authorization request's `max_age`, in seconds, if any.
   func subject(
-    of response: TokenResponse, expecting expected: Expectation, at endpoints: ProviderEndpoints
+    of response: TokenResponse, nonce: Secret?, isRequired: Bool, maximumAge: Double?, at endpoints: ProviderEndpoints
   ) async throws(SignInFailure) -> Subject? {
     do {
       guard let secret = response.idToken?.secret else {
-        if expected.isRequired { throw Reason("is missing, although it was requested (scope openid)") }
+        if isRequired { throw Reason("is missing, although it was requested (scope openid)") }
         return nil
       }
       let token = try IDToken(secret)
       try await checkSignature(of: token, endpoints)
-      let now = exchange.sender.clock.now() + (response.skew ?? .zero)
+      let now = exchange.now + (response.skew ?? .zero)
       let claims = IDTokenClaims(
-        issuer: issuer, client: client.id, nonce: expected.nonce, isNonceRequired: issuer != nil,
-        accessToken: response.accessToken.secret, maximumAge: expected.maximumAge, now: now,
+        issuer: issuer, client: client.id, nonce: nonce, isNonceRequired: issuer != nil,
+        accessToken: response.accessToken.secret, maximumAge: maximumAge, now: now,
         isNowProviders: response.skew != nil, audiences: exchange.audiences)
       try claims.check(token)
       guard let id = token.claims["sub"]?.name else { throw Reason("does not name a user (sub)") }

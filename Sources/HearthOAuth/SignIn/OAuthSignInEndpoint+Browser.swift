@@ -40,11 +40,9 @@ extension OAuthSignInEndpoint {
     }
     return try await grant(
       in: answer, try await answer.reader.grant(in: answer.response, at: .code),
-      expecting: IDTokenValidator.Expectation(
-        nonce: signIn.nonce, isRequired: signIn.nonce != nil && isDiscovered, maximumAge: maximumAge))
+      nonce: signIn.nonce, isTokenRequired: signIn.nonce != nil && isDiscovered,
+      maximumAge: authorizationParameters["max_age"].flatMap { UInt32($0) }.map(Double.init))
   }
-
-  private var maximumAge: Double? { authorizationParameters["max_age"].flatMap { UInt32($0) }.map(Double.init) }
 
   // MARK: - Pushed requests
 

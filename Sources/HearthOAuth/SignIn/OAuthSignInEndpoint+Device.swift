@@ -42,8 +42,7 @@ extension OAuthSignInEndpoint {
       return .notYet(try error.reasonToPoll(at: answer.reader.origin))
     }
     // Some providers do not send an ID token in this flow, so it is not required.
-    let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
-    return .granted(try await grant(in: answer, response, expecting: expected))
+    return .granted(try await grant(in: answer, response, nonce: nil, isTokenRequired: false))
   }
 }
 

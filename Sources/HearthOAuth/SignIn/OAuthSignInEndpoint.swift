@@ -93,15 +93,16 @@ struct OAuthSignInEndpoint: SignInEndpoint {
 
   /// Checks the grant's ID token, and adds the user and the endpoints' origins to the grant.
   func grant(
-    in answer: OAuthTokenEndpoint.Answer, _ response: TokenResponse, expecting expected: IDTokenValidator.Expectation
+    in answer: OAuthTokenEndpoint.Answer, _ response: TokenResponse, nonce: Secret?, isTokenRequired: Bool,
+    maximumAge: Double? = nil
   ) async throws(SignInFailure) -> TokenResponse {
     var response = response
     response.origins = answer.endpoints.origins
     do throws(SignInFailure) {
       if let error = response.error { throw .failed(message: error.message) }
-      if let subject = try await idTokens.subject(of: response, expecting: expected, at: answer.endpoints) {
-        response.subject = subject
-      }
+      let subject = try await idTokens.subject(
+        of: response, nonce: nonce, isRequired: isTokenRequired, maximumAge: maximumAge, at: answer.endpoints)
+      response.subject = subject ?? response.subject
     } catch {
       // The ID token that names the user was not accepted, so the user is unknown.
       response.subject = nil

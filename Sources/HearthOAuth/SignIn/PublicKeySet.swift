@@ -5,14 +5,8 @@ import Synchronization
 ///
 /// If fetching fails, the last known keys stay in use.
 final class PublicKeySet: Sendable {
-  private struct Known {
-    let url: HTTPURL
-    let keys: [PublicKey]
-    let at: Timestamp
-  }
-
   private let exchange: TokenExchange
-  private let known = Mutex<Known?>(nil)
+  private let known = Mutex<(url: HTTPURL, keys: [PublicKey], at: Timestamp)?>(nil)
 
   init(_ exchange: TokenExchange) {
     self.exchange = exchange
@@ -21,7 +15,7 @@ final class PublicKeySet: Sendable {
   func keys(at url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
     let known = known.withLock { $0?.url == url ? $0 : nil }
     // If the clock was set back, the age is negative, which also causes a new request.
-    if let known, .zero ..< .seconds(3600) ~= exchange.sender.clock.now() - known.at { return known.keys }
+    if let known, .zero ..< .seconds(3600) ~= exchange.now - known.at { return known.keys }
     do {
       return try await fetch(url)
     } catch {
@@ -52,7 +46,7 @@ final class PublicKeySet: Sendable {
       throw .unavailable(
         message: message(response.isPage ? "a web page" : "an invalid key set"), retryAfter: response.retryAfter)
     }
-    known.withLock { $0 = Known(url: url, keys: keys, at: exchange.sender.clock.now()) }
+    known.withLock { $0 = (url, keys, exchange.now) }
     return keys
   }
 }

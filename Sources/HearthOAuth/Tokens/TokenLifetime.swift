@@ -32,32 +32,24 @@ extension TokenResponseReader {
     if let left = [told, told / 1000].map({ $0 - now }).first(where: { 0 < $0 && $0 < 315_360_000 }) {
       return lifetime(.number(left))
     }
-    switch unit(of: told) {
-    case .seconds: return lifetime(value)
-    case .milliseconds: return lifetime(.number(told / 1000))
-    case nil: return nil
-    }
-  }
-
-  private enum Unit {
-    case seconds, milliseconds
+    return unitsPerSecond(in: told).flatMap { lifetime(.number(told / $0)) }
   }
 
   /// Smaller numbers are always seconds. This number is 15 minutes in milliseconds, or about ten days in seconds.
   private static let shortestInMilliseconds = 900_000.0
   private static let century = 3_155_760_000.0
 
-  /// Returns the unit in which the number is a plausible lifetime, or `nil` if both units are plausible. For example,
-  /// 3,600,000 must mean one hour in milliseconds, because no provider means 1,000 hours. However, 10,800,000 can mean
-  /// 125 days or 3 hours.
-  private static func unit(of told: Double) -> Unit? {
+  /// Returns 1 or 1000 if the number is a plausible lifetime only in seconds or in milliseconds, or `nil` if both units
+  /// are plausible. For example, 3,600,000 must mean one hour in milliseconds, because no provider means 1,000 hours.
+  /// However, 10,800,000 can mean 125 days or 3 hours.
+  private static func unitsPerSecond(in told: Double) -> Double? {
     func isMultiple(of number: Double) -> Bool { told.truncatingRemainder(dividingBy: number) == 0 }
-    guard isMultiple(of: 60_000) else { return .seconds }
-    if told > century { return told / 1000 > century ? .seconds : .milliseconds }
-    guard isMultiple(of: 43_200) else { return .milliseconds }
-    if isMultiple(of: 86_400_000) { return .milliseconds }
+    guard isMultiple(of: 60_000) else { return 1 }
+    if told > century { return told / 1000 > century ? 1 : 1000 }
+    guard isMultiple(of: 43_200) else { return 1000 }
+    if isMultiple(of: 86_400_000) { return 1000 }
     // Whole days in seconds that are not whole hours in milliseconds are most likely meant in seconds.
-    return isMultiple(of: 86_400) && !isMultiple(of: 3_600_000) ? .seconds : nil
+    return isMultiple(of: 86_400) && !isMultiple(of: 3_600_000) ? 1 : nil
   }
 
   /// Parses seconds from a number or string and limits them to a century. Returns `nil` if the value is not a lifetime.
