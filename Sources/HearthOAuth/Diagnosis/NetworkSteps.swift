@@ -20,10 +20,8 @@ struct NetworkSteps: Sendable {
     defer { timer.cancel() }
     do {
       return try await answer.futureResult.get()
-    } catch let reason as Reason {
-      throw reason
     } catch {
-      throw Reason("the lookup was cancelled")
+      throw error as? Reason ?? Reason("the lookup was cancelled")
     }
   }
 
