@@ -16,12 +16,8 @@ enum Main {
       exit(ExitStatus.failed.rawValue)
     }
     do {
-      if let call = PlainLine.call(line) {
-        try call.run()
-      } else {
-        var verb = try Verbs.parse(line)
-        try verb.run()
-      }
+      var verb = try PlainLine.verb(line) ?? Verbs.parse(line)
+      try verb.run()
       // Commands that watch for changes return here after Ctrl-C.
       if Interruption.hasCome { exit(ExitStatus.interrupted.rawValue) }
     } catch let failure as CommandFailure {

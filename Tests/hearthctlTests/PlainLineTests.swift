@@ -6,13 +6,9 @@ import Testing
 
 /// ArgumentParser is the measure: what is read without it must be what it reads.
 @Suite struct PlainLineTests {
-  private static func plain(_ line: [String]) -> AnyHashable? {
-    PlainLine.call(line[...]).map { AnyHashable($0) }
-  }
+  private static func plain(_ line: [String]) -> String? { PlainLine.verb(line[...]).map { "\($0)" } }
 
-  private static func parsed(_ line: [String]) throws -> AnyHashable? {
-    (try Verbs.parse(line) as? any CallVerb).map { AnyHashable($0.call) }
-  }
+  private static func parsed(_ line: [String]) throws -> String { "\(try Verbs.parse(line))" }
 
   @Test(
     "the calls that scripts make are plain, and read as ArgumentParser reads them",
@@ -64,7 +60,7 @@ import Testing
     ])
   func wait(line: String, seconds: Int?) throws {
     let verb = try #require(try Verbs.parse(line.split(separator: " ").map(String.init)) as? TokenVerb)
-    #expect(verb.call.account == "work" && verb.call.wait == seconds)
+    #expect(verb.choice.account == "work" && verb.wait == seconds)
   }
 
   @Test("of lines made by chance none is read otherwise than ArgumentParser reads it", arguments: 1...4)

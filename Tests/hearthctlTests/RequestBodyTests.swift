@@ -1,3 +1,4 @@
+import ArgumentParser
 import Glibc
 import HearthCore
 import TestSupport
@@ -31,8 +32,8 @@ import Testing
   @Test(
     "a method that HTTP has is read in any case, another one as it stands",
     arguments: [("post", "POST"), ("Get", "GET"), ("PATCH", "PATCH"), ("purge", "purge")])
-  func method(_ text: String, _ method: String) {
-    #expect(RequestContent(["a", text, "u"], account: nil, data: nil, header: []).method == method)
+  func method(_ text: String, _ method: String) throws {
+    #expect(try RequestOptions.parse(["a", text, "u"]).target.method == method)
   }
 
   @Test("of a file has its length, and can be read again from anywhere", arguments: [1, 65_536, 200_001])

@@ -25,10 +25,9 @@ enum Completions {
 
   /// Asks the daemon. `words` is the command line, which may contain `--socket`.
   private static func ask(_ words: [String], _ question: (inout ControlClient) throws -> [String]) -> [String] {
-    var daemon = DaemonChoice(timeout: 1)
-    if let option = words.firstIndex(of: "--socket"), option + 1 < words.count { daemon.socket = words[option + 1] }
+    let socket = words.firstIndex(of: "--socket").flatMap { words[($0 + 1)...].first }
     do {
-      var client = try daemon.connect()
+      var client = try DaemonOptions(socket: socket, timeout: 1).connect()
       return try question(&client)
     } catch {
       return []

@@ -1,3 +1,5 @@
+import ArgumentParser
+
 /// A parser for simple command lines, which consist of a verb, arguments, and long options followed by their values. No
 /// option is repeated, except those that the verb can read several times.
 ///
@@ -13,13 +15,14 @@ struct PlainLine {
   private var options: [(name: String, value: String)] = []
 
   /// Parses a line, or returns `nil` if ArgumentParser must parse it.
-  static func call(_ line: ArraySlice<String>) -> (any PlainCall)? {
-    let verb = line.dropFirst()
-    guard let call = try? read(line.first, verb), (try? call.validate()) != nil else { return nil }
-    return call
+  static func verb(_ line: ArraySlice<String>) -> (any ParsableCommand)? {
+    guard var verb = try? read(line.first, line.dropFirst()), (try? verb.validate()) != nil else { return nil }
+    return verb
   }
 
-  private static func read(_ verb: String?, _ words: ArraySlice<String>) throws -> any PlainCall {
+  // A property of a verb that is not set here cannot be read.
+
+  private static func read(_ verb: String?, _ words: ArraySlice<String>) throws -> any ParsableCommand {
     switch verb {
     case "token": try token(words)
     case "status": try status(words)
@@ -29,23 +32,31 @@ struct PlainLine {
     }
   }
 
-  private static func token(_ words: ArraySlice<String>) throws -> TokenCall {
+  private static func token(_ words: ArraySlice<String>) throws -> TokenVerb {
     let line = try PlainLine(
       words, flags: ["--header"], options: ["--account", "--min-valid", "--for", "--headers"], arguments: 0...1)
-    return TokenCall(
-      account: try line.arguments.first ?? line.value("--account"), minValid: try line.number("--min-valid"),
-      header: line.flags.contains("--header"), headers: try line.choice("--headers"),
-      url: try line.value("--for"), daemon: try line.daemon)
+    var verb = TokenVerb()
+    verb.daemonOptions = try line.daemonOptions
+    verb.choice = DefaultedAccount()
+    (verb.choice.account, verb.choice.option) = (line.arguments.first, try line.accountOption)
+    (verb.minValid, verb.wait) = (try line.number("--min-valid"), nil)
+    (verb.header, verb.headers) = (line.flags.contains("--header"), try line.choice("--headers"))
+    verb.url = try line.value("--for")
+    return verb
   }
 
-  private static func status(_ words: ArraySlice<String>) throws -> StatusCall {
+  private static func status(_ words: ArraySlice<String>) throws -> StatusVerb {
     let line = try PlainLine(words, flags: ["--watch", "--log", "--strict"], options: [], arguments: 0...1)
-    return StatusCall(
-      account: line.arguments.first, watch: line.flags.contains("--watch"), log: line.flags.contains("--log"),
-      strict: line.flags.contains("--strict"), daemon: try line.daemon)
+    var verb = StatusVerb()
+    verb.daemonOptions = try line.daemonOptions
+    verb.choice = AccountChoice()
+    verb.choice.account = line.arguments.first
+    (verb.watch, verb.log) = (line.flags.contains("--watch"), line.flags.contains("--log"))
+    verb.strict = line.flags.contains("--strict")
+    return verb
   }
 
-  private static func outboxAdd(_ words: ArraySlice<String>) throws -> OutboxAddCall {
+  private static func outboxAdd(_ words: ArraySlice<String>) throws -> OutboxAddVerb {
     let line = try PlainLine(
       words, flags: ["--unordered"],
       options: [
@@ -53,44 +64,59 @@ struct PlainLine {
         "--expect",
       ],
       arguments: 2...3)
-    return OutboxAddCall(
-      content: RequestContent(
-        line.arguments, account: try line.value("--account"), data: try line.value("--data"),
-        header: line.values("--header")), lane: try line.value("--lane"), unordered: line.flags.contains("--unordered"),
-      key: try line.value("--key"), replaceKey: try line.value("--replace-key"),
-      notBefore: try line.value("--not-before"), expiresAt: try line.value("--expires-at"),
-      expect: try line.value("--expect"), daemon: try line.daemon)
+    var verb = OutboxAddVerb()
+    verb.daemonOptions = try line.daemonOptions
+    verb.request = RequestOptions()
+    (verb.request.account, verb.request.method) = (line.arguments[0], line.arguments[1])
+    verb.request.url = line.arguments.dropFirst(2).first
+    verb.request.option = try line.accountOption
+    (verb.request.data, verb.request.header) = (try line.value("--data"), line.values("--header"))
+    (verb.lane, verb.unordered) = (try line.value("--lane"), line.flags.contains("--unordered"))
+    (verb.key, verb.replaceKey) = (try line.value("--key"), try line.value("--replace-key"))
+    (verb.notBefore, verb.expiresAt) = (try line.value("--not-before"), try line.value("--expires-at"))
+    verb.expect = try line.value("--expect")
+    return verb
   }
 
-  private static func credential(_ verb: String?, _ words: ArraySlice<String>) throws -> any PlainCall {
-    switch verb {
+  private static func credential(_ name: String?, _ words: ArraySlice<String>) throws -> any ParsableCommand {
+    switch name {
     case "git":
       let line = try PlainLine(words, flags: ["--bearer"], options: ["--account", "--username"], arguments: 1...1)
-      return CredentialGitCall(
-        source: try line.source, username: try line.value("--username"), bearer: line.flags.contains("--bearer"),
-        operation: line.arguments[0])
+      var verb = CredentialGitVerb()
+      (verb.source, verb.operation) = (try line.source, line.arguments[0])
+      (verb.username, verb.bearer) = (try line.value("--username"), line.flags.contains("--bearer"))
+      return verb
     case "docker":
-      let line = try PlainLine(words, flags: [], options: ["--account", "--username"], arguments: 1...1)
-      return CredentialDockerCall(
-        source: try line.source, username: try line.value("--username") ?? CredentialDockerCall.username,
-        operation: line.arguments[0])
+      let line = try PlainLine(words, options: ["--account", "--username"], arguments: 1...1)
+      var verb = CredentialDockerVerb()
+      (verb.source, verb.operation) = (try line.source, line.arguments[0])
+      verb.username = try line.value("--username") ?? CredentialDockerVerb.username
+      return verb
     case "kubectl":
-      let line = try PlainLine(words, flags: [], options: ["--account", "--for"], arguments: 0...0)
-      return CredentialKubectlCall(source: try line.source, url: try line.value("--for"))
+      let line = try PlainLine(words, options: ["--account", "--for"], arguments: 0...0)
+      var verb = CredentialKubectlVerb()
+      (verb.source, verb.url) = (try line.source, try line.value("--for"))
+      return verb
     case "google":
-      let line = try PlainLine(words, flags: [], options: ["--account", "--for"], arguments: 0...0)
-      return CredentialGoogleCall(source: try line.source, url: try line.value("--for") ?? CredentialGoogleCall.url)
+      let line = try PlainLine(words, options: ["--account", "--for"], arguments: 0...0)
+      var verb = CredentialGoogleVerb()
+      (verb.source, verb.url) = (try line.source, try line.value("--for") ?? CredentialGoogleVerb.url)
+      return verb
     case "goauth":
-      let line = try PlainLine(words, flags: [], options: ["--account", "--for"], arguments: 0...1)
-      return CredentialGoauthCall(
-        source: try line.source, server: try line.value("--for"), url: line.arguments.first)
+      let line = try PlainLine(words, options: ["--account", "--for"], arguments: 0...1)
+      var verb = CredentialGoauthVerb()
+      (verb.source, verb.server, verb.url) = (try line.source, try line.value("--for"), line.arguments.first)
+      return verb
     case "bazel":
-      let line = try PlainLine(words, flags: [], options: ["--account"], arguments: 1...1)
-      return CredentialBazelCall(source: try line.source, operation: line.arguments[0])
+      let line = try PlainLine(words, options: ["--account"], arguments: 1...1)
+      var verb = CredentialBazelVerb()
+      (verb.source, verb.operation) = (try line.source, line.arguments[0])
+      return verb
     case "terraform":
-      let line = try PlainLine(words, flags: [], options: ["--account"], arguments: 2...2)
-      return CredentialTerraformCall(
-        source: try line.source, operation: line.arguments[0], host: line.arguments[1])
+      let line = try PlainLine(words, options: ["--account"], arguments: 2...2)
+      var verb = CredentialTerraformVerb()
+      (verb.source, verb.operation, verb.host) = (try line.source, line.arguments[0], line.arguments[1])
+      return verb
     default: throw NotPlain()
     }
   }
@@ -98,7 +124,7 @@ struct PlainLine {
   /// Parses a line. `flags` and `options` contain the verb's own options, in addition to those that every verb has.
   /// `count` is the allowed number of arguments.
   private init(
-    _ words: ArraySlice<String>, flags: [String], options: [String], arguments count: ClosedRange<Int>
+    _ words: ArraySlice<String>, flags: [String] = [], options: [String], arguments count: ClosedRange<Int>
   ) throws {
     var rest = words
     while let word = rest.popFirst() {
@@ -141,16 +167,24 @@ struct PlainLine {
     return choice
   }
 
-  private var source: CredentialChoice {
-    get throws { CredentialChoice(account: try value("--account"), daemon: try daemon) }
+  private var accountOption: AccountOption {
+    get throws {
+      var option = AccountOption()
+      option.account = try value("--account")
+      return option
+    }
   }
 
-  private var daemon: DaemonChoice {
+  private var source: CredentialSource {
+    get throws { CredentialSource(account: try value("--account"), try daemonOptions) }
+  }
+
+  private var daemonOptions: DaemonOptions {
     get throws {
-      let choice = DaemonChoice(
+      let options = DaemonOptions(
         socket: try value("--socket"), json: flags.contains("--json"), timeout: try number("--timeout"))
-      try choice.validate()
-      return choice
+      try options.validate()
+      return options
     }
   }
 }

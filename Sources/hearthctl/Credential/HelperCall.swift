@@ -4,7 +4,7 @@ import HearthControl
 
 /// A credential helper that another program runs. The other program determines where and how the helper must report
 /// failures.
-protocol HelperCall: PlainCall {
+protocol HelperCall: ParsableCommand {
   func answer() throws
 
   /// Reports a failure in the way that the program expects. Returns the failure to report on stderr and in the exit

@@ -13,8 +13,8 @@ struct HelperTrial {
   private static let limit: Duration = .seconds(30)
 
   /// Runs the tool's command and checks that it prints Hearth's token for the server.
-  init(_ asks: (command: String, input: String), _ target: HelperTarget, _ daemon: DaemonChoice) throws {
-    if let socket = daemon.socket { setenv("HEARTH_SOCKET", EnvironmentPaths.absolute(socket), 1) }
+  init(_ asks: (command: String, input: String), _ target: HelperTarget, _ daemonOptions: DaemonOptions) throws {
+    if let socket = daemonOptions.socket { setenv("HEARTH_SOCKET", EnvironmentPaths.absolute(socket), 1) }
     let command = target.filled(asks.command)
     // Print the command's exit status as the last line, because `output` does not return an exit status.
     let output = try Subprogram(path: "/bin/sh").output(
@@ -23,8 +23,7 @@ struct HelperTrial {
     let code = lines.popLast().flatMap { Int32($0) } ?? ExitStatus.failed.rawValue
     let said = lines.joined(separator: "\n")
     do {
-      let choice = CredentialChoice(account: target.account, daemon: daemon)
-      guard let given = try choice.token(for: target.urls) else {
+      guard let given = try CredentialSource(account: target.account, daemonOptions).token(for: target.urls) else {
         self.init(
           .failed,
           "No account has this server in its api_origins. Run \"hearthctl account set NAME --add api_origins "

@@ -1,16 +1,6 @@
 import ArgumentParser
-
-/// A verb that `PlainLine` can also parse.
-protocol CallVerb: ParsableCommand {
-  associatedtype Call: PlainCall
-  var call: Call { get }
-}
-
-extension CallVerb {
-  func validate() throws { try call.validate() }
-
-  func run() throws { try call.run() }
-}
+import HearthControl
+import HearthCore
 
 /// Credential helpers for other programs. They print a token only for the account's `api_origins`.
 struct CredentialVerb: ParsableCommand {
@@ -22,7 +12,7 @@ struct CredentialVerb: ParsableCommand {
     ])
 }
 
-struct CredentialGitVerb: CallVerb {
+struct CredentialGitVerb: HelperCall {
   static let configuration = CommandConfiguration(
     commandName: "git", abstract: "Act as a credential helper for git.",
     discussion: """
@@ -46,13 +36,11 @@ struct CredentialGitVerb: CallVerb {
 
   @Argument(help: "Action: get, store or erase.", completion: .list(["get", "store", "erase"]))
   var operation: String
-
-  var call: CredentialGitCall {
-    CredentialGitCall(source: source.choice, username: username, bearer: bearer, operation: operation)
-  }
 }
 
-struct CredentialDockerVerb: CallVerb {
+/// Answers docker (docker-credential-helpers). docker reads errors from stdout and recognizes some phrases. All errors
+/// except missing credentials are also printed to stderr, because some programs show stderr instead.
+struct CredentialDockerVerb: HelperCall {
   static let configuration = CommandConfiguration(
     commandName: "docker", abstract: "Act as a credential helper for docker, podman and similar tools.",
     discussion: """
@@ -62,21 +50,65 @@ struct CredentialDockerVerb: CallVerb {
         echo registry.example.com | hearthctl credential docker get
       """)
 
+  static let username = "oauth2accesstoken"
+  /// The phrase for missing credentials. Programs then continue without credentials (docker-credential-helpers,
+  /// "errors").
+  private static let none = "credentials not found in native keychain"
+  /// The phrase for a request that does not name a server.
+  private static let noServer = "no credentials server URL"
+
   @OptionGroup var source: CredentialSource
 
   @Option(help: ArgumentHelp("User name, if the registry requires a specific one.", valueName: "name"))
-  var username = CredentialDockerCall.username
+  var username = Self.username
 
   @Argument(
     help: "Action: get, list, store or erase.", completion: .list(["get", "list", "store", "erase"]))
   var operation: String
 
-  var call: CredentialDockerCall {
-    CredentialDockerCall(source: source.choice, username: username, operation: operation)
+  func say(_ failure: CommandFailure) -> CommandFailure? {
+    if let message = failure.message { output.line(message) }
+    return failure
+  }
+
+  func answer() throws {
+    switch operation {
+    case "get":
+      let lines = String(decoding: try Input.all(), as: UTF8.self).split(whereSeparator: \.isNewline)
+      guard let first = lines.first.map({ String($0).trimmingBlanks() }), !first.isEmpty else {
+        throw CommandFailure(.failed, Self.noServer)
+      }
+      let server = lines.count == 1 ? first : ""
+      guard let token = try source.token(for: Self.urls(of: server)) else {
+        output.line(Self.none)
+        throw CommandFailure(.failed, nil)
+      }
+      let secret = token.bearer.token.secret.reveal()
+      let answer: JSON = ["ServerURL": .string(server), "Username": .string(username), "Secret": .string(secret)]
+      output.line(answer.description)
+    case "list": output.line("{}")
+    case "erase": break
+    case "version": output.line("hearthctl \(HearthVersion.text)")
+    case "store":
+      throw CommandFailure(
+        .failed, "Hearth does not store registry passwords. Sign in with \"hearthctl login\" instead of docker login.")
+    default: throw CommandFailure(.failed, "Unknown credential action `\(operation)`")
+    }
+  }
+
+  private var output: Output { Output(isJSON: true) }
+
+  /// Returns the URLs to try for a registry. If docker passes only a host, both `https` and `http` are tried, because a
+  /// registry on this machine may not use TLS.
+  static func urls(of server: String) -> [String] {
+    let urls = server.contains("://") ? [try? HTTPURL(server)] : ["https", "http"].map { HTTPURL.root($0, server) }
+    return urls.compactMap { $0?.description }
   }
 }
 
-struct CredentialKubectlVerb: CallVerb {
+/// Answers kubectl. kubectl shows the plugin's stderr and fails unless the plugin exits with 0
+/// (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
+struct CredentialKubectlVerb: HelperCall {
   static let configuration = CommandConfiguration(
     commandName: "kubectl", abstract: "Act as a credential plugin for kubectl.",
     discussion: """
@@ -88,6 +120,8 @@ struct CredentialKubectlVerb: CallVerb {
         hearthctl credential kubectl --account work --for https://k8s.example.com:6443
       """)
 
+  private static let versions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]
+
   @OptionGroup var source: CredentialSource
 
   @Option(
@@ -95,10 +129,44 @@ struct CredentialKubectlVerb: CallVerb {
     help: ArgumentHelp("URL of the cluster, for clients that do not pass it.", valueName: "url"))
   var url: String?
 
-  var call: CredentialKubectlCall { CredentialKubectlCall(source: source.choice, url: url) }
+  func answer() throws {
+    let asked = try asked()
+    // Prefer the server that the client reports, because the client sends the token there.
+    guard let server = asked.server ?? url else {
+      throw CommandFailure(
+        .usage,
+        "kubectl did not pass the cluster's URL. Set provideClusterInfo: true beside \"command: hearthctl\" in the "
+          + "kubeconfig, or add the URL to the args: [credential, kubectl, --for, https://…].")
+    }
+    let bearer = try source.requiredToken(for: server).bearer
+    var status: JSONObject = ["token": .string(bearer.token.secret.reveal())]
+    if let expiresAt = bearer.expiresAt { status["expirationTimestamp"] = .string(expiresAt.description) }
+    let answer: JSON = [
+      "apiVersion": .string(asked.version), "kind": "ExecCredential", "status": .object(status),
+    ]
+    Output(isJSON: true).line(answer.description)
+  }
+
+  /// Parses the client's request (client.authentication.k8s.io, "ExecCredential"). It is missing if a user runs the
+  /// plugin by hand, and names no server unless the client is configured to pass it. Throws if it is not an
+  /// ExecCredential of a known version.
+  private func asked() throws -> (version: String, server: String?) {
+    guard let info = variable("KUBERNETES_EXEC_INFO") else { return (Self.versions[0], nil) }
+    guard let json = try? JSON(parsing: Array(info.utf8)), let version = json["apiVersion"]?.string else {
+      throw CommandFailure(.usage, "KUBERNETES_EXEC_INFO does not contain an ExecCredential.")
+    }
+    guard Self.versions.contains(version) else {
+      throw CommandFailure(
+        .usage, "The ExecCredential version \(version) is not supported. Set apiVersion: \(Self.versions[0]).")
+    }
+    return (version, json["spec"]?["cluster"]?["server"]?.string)
+  }
 }
 
-struct CredentialGoogleVerb: CallVerb {
+/// Answers Google's client libraries with a token that they exchange for a Google token
+/// (https://google.aip.dev/auth/4117). The libraries read errors as JSON from stdout, but only if the program exits
+/// with 0. Some libraries also parse stderr, so nothing is printed there.
+struct CredentialGoogleVerb: HelperCall {
   static let configuration = CommandConfiguration(
     commandName: "google",
     abstract: "Act as an executable credential source for Google's workload or workforce identity federation.",
@@ -111,17 +179,55 @@ struct CredentialGoogleVerb: CallVerb {
         hearthctl credential google --account work
       """)
 
+  /// The URL at which the libraries exchange the token by default. They do not report which URL they use.
+  static let url = "https://sts.googleapis.com/v1/token"
+  /// The token types for OpenID Connect. All others are for SAML.
+  private static let tokenTypes = ["urn:ietf:params:oauth:token-type:id_token", "urn:ietf:params:oauth:token-type:jwt"]
+
   @OptionGroup var source: CredentialSource
 
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp("token_url of the configuration, if it is not the default.", valueName: "url"))
-  var url = CredentialGoogleCall.url
+  var url = Self.url
 
-  var call: CredentialGoogleCall { CredentialGoogleCall(source: source.choice, url: url) }
+  func say(_ failure: CommandFailure) -> CommandFailure? {
+    let answer: JSONObject = [
+      "version": 1, "success": false, "code": .string("\(failure.status)"),
+      "message": .string((failure.message ?? "").shown()),
+    ]
+    Output(isJSON: true).line(JSON.object(answer).description)
+    return nil
+  }
+
+  func answer() throws {
+    let type = variable("GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE") ?? Self.tokenTypes[0]
+    guard Self.tokenTypes.contains(type) else {
+      throw CommandFailure(
+        .usage,
+        "Hearth does not support the subject_token_type \(type). Use \(Self.tokenTypes[0]) or \(Self.tokenTypes[1]).")
+    }
+    let given = try source.requiredToken(for: url)
+    let token = given.bearer.token.secret.reveal()
+    // Do not give Google an opaque token, because Google would refuse it.
+    guard token.split(separator: ".", omittingEmptySubsequences: false).count == 3 else {
+      throw CommandFailure(
+        .failed,
+        "Google requires a JWT, but the token of \(given.account) is not one. Run \"hearthctl account set "
+          + "\(given.account) bearer id_token\".")
+    }
+    var answer: JSONObject = [
+      "version": 1, "success": true, "token_type": .string(type), "id_token": .string(token),
+    ]
+    if let expiresAt = given.bearer.expiresAt { answer["expiration_time"] = JSON(Int(expiresAt.milliseconds / 1000)) }
+    Output(isJSON: true).line(JSON.object(answer).description)
+  }
 }
 
-struct CredentialGoauthVerb: CallVerb {
+/// Answers go's `GOAUTH` ("go help goauth"). go runs the command without a URL at first, and then with the URL of each
+/// request that a server refused. If the command fails, go continues without a token, and shows the command's stderr
+/// only with "go -x".
+struct CredentialGoauthVerb: HelperCall {
   static let configuration = CommandConfiguration(
     commandName: "goauth", abstract: "Act as a GOAUTH command for go.",
     discussion: """
@@ -142,10 +248,18 @@ struct CredentialGoauthVerb: CallVerb {
   @Argument(help: "URL of the rejected request, added by go.")
   var url: String?
 
-  var call: CredentialGoauthCall { CredentialGoauthCall(source: source.choice, server: server, url: url) }
+  func answer() throws {
+    // Ignore the server's response, which go passes on stdin, because it does not show which token was refused, if any.
+    guard let url = url ?? server, let origin = (try? HTTPURL(url))?.origin,
+      let token = try source.token(for: [url])
+    else { return }
+    Output(isJSON: false).line("\(origin)\n\nAuthorization: \(token.bearer.headerValue)\n")
+  }
 }
 
-struct CredentialBazelVerb: CallVerb {
+/// Answers Bazel and similar programs (https://github.com/EngFlow/credential-helper-spec). These programs show the
+/// helper's stderr and fail unless the helper exits with 0. An answer without headers is not a failure.
+struct CredentialBazelVerb: HelperCall {
   static let configuration = CommandConfiguration(
     commandName: "bazel", abstract: "Act as a credential helper for Bazel and programs that use its protocol.",
     discussion: """
@@ -160,10 +274,25 @@ struct CredentialBazelVerb: CallVerb {
   @Argument(help: "Action: get.", completion: .list(["get"]))
   var operation: String
 
-  var call: CredentialBazelCall { CredentialBazelCall(source: source.choice, operation: operation) }
+  func answer() throws {
+    guard operation == "get" else { throw CommandFailure(.failed, "Unknown credential action `\(operation)`.") }
+    guard let url = (try? JSON(parsing: Input.all()))?["uri"]?.string else {
+      throw CommandFailure(.usage, #"Standard input must be a JSON object such as {"uri": "https://…"}."#)
+    }
+    var answer: JSONObject = ["headers": [:]]
+    if let bearer = try source.token(for: [url])?.bearer {
+      answer["headers"] = ["Authorization": [.string(bearer.headerValue)]]
+      // Without an expiry, Bazel caches the headers for half an hour.
+      if let expiresAt = bearer.expiresAt { answer["expires"] = .string(expiresAt.description) }
+    }
+    Output(isJSON: true).line(JSON.object(answer).description)
+  }
 }
 
-struct CredentialTerraformVerb: CallVerb {
+/// Answers terraform and tofu (https://developer.hashicorp.com/terraform/internals/credentials-helpers). Both show the
+/// helper's stderr and fail unless the helper exits with 0. An empty object means that Hearth does not have a token for
+/// the host.
+struct CredentialTerraformVerb: HelperCall {
   static let configuration = CommandConfiguration(
     commandName: "terraform", abstract: "Act as a credentials helper for terraform and tofu.",
     discussion: """
@@ -181,7 +310,19 @@ struct CredentialTerraformVerb: CallVerb {
   @Argument(help: "Host name of the server, with its port if it has one.")
   var host: String
 
-  var call: CredentialTerraformCall {
-    CredentialTerraformCall(source: source.choice, operation: operation, host: host)
+  func answer() throws {
+    guard operation == "get" else {
+      throw CommandFailure(
+        .failed,
+        "Hearth does not store terraform's tokens. Sign in with \"hearthctl login\" instead of terraform login.")
+    }
+    let token = try HTTPURL.root("https", host).flatMap { try source.token(for: [$0.description]) }
+    let answer: JSON = token.map { ["token": .string($0.bearer.token.secret.reveal())] } ?? [:]
+    Output(isJSON: true).line(answer.description)
   }
+}
+
+extension Bearer {
+  /// The value for an `Authorization` header (RFC 6750, section 2.1).
+  var headerValue: String { "\(type) \(token.secret.reveal())" }
 }

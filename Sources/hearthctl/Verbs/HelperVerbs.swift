@@ -174,7 +174,7 @@ struct HelperCheckVerb: ParsableCommand {
           : "Nothing is set up for \(tool.name)\(choice.account == nil ? "" : " with this account"). Run "
             + "\"hearthctl helper install \(tool.name) --for URL\".")
     }
-    let results = try targets.map { ($0, try HelperTrial(asks, $0, daemonOptions.choice)) }
+    let results = try targets.map { ($0, try HelperTrial(asks, $0, daemonOptions)) }
     daemonOptions.output.show([
       "tool": .string(tool.name),
       "checks": .array(results.map { ["for": .string($0.url), "ok": .bool($1.isOK), "message": .string($1.message)] }),

@@ -1,7 +1,9 @@
 import ArgumentParser
+import HearthClient
+import HearthControl
 import HearthCore
 
-struct OutboxAddVerb: CallVerb {
+struct OutboxAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Queue a request, and print the item's ID once it is on disk.",
     discussion: """
@@ -41,9 +43,26 @@ struct OutboxAddVerb: CallVerb {
     completion: .list(ExpectedContent.allCases.map(\.rawValue)))
   var expect: String?
 
-  var call: OutboxAddCall {
-    OutboxAddCall(
-      content: request.content, lane: lane, unordered: unordered, key: key, replaceKey: replaceKey,
-      notBefore: notBefore, expiresAt: expiresAt, expect: expect, daemon: daemonOptions.choice)
+  func validate() throws {
+    if unordered, lane != nil {
+      throw ValidationError("--unordered cannot be combined with --lane, because an unordered item has no lane.")
+    }
+    try request.check()
+  }
+
+  func run() throws {
+    let (account, method, url) = request.target
+    let notBefore = try notBefore.map { try WireType.time.value($0, as: "--not-before") }
+    let expiresAt = try expiresAt.map { try WireType.time.value($0, as: "--expires-at") }
+    let expect = try expect.map { try WireType<ExpectedContent>.choice.value($0, as: "--expect") }
+    let (headers, body) = (try request.headers(), try request.body())
+    var client = try daemonOptions.connect()
+    var draft = OutboxDraft(
+      account: try DefaultAccount.name(account, for: url, &client), method: method, url: url, headers: headers,
+      body: body, isUnordered: unordered, idempotencyKey: key, replaceKey: replaceKey.map { Name($0) },
+      notBefore: notBefore, expiresAt: expiresAt, expect: expect)
+    if let lane { draft.lane = Name(lane) }
+    let reply = try client.call(Enqueue(draft))
+    daemonOptions.output.show(reply.json) { reply.value.id }
   }
 }

@@ -54,25 +54,25 @@ struct RequestVerb: ParsableCommand {
   }
 
   func validate() throws {
-    try request.content.validate()
+    try request.check()
     guard output == nil || !daemonOptions.json else {
       throw ValidationError("--output cannot be combined with --json, which prints the whole response.")
     }
-    guard !staleIfError || request.content.method == "GET" else {
+    guard !staleIfError || request.target.method == "GET" else {
       throw ValidationError("--stale-if-error works only with GET.")
     }
   }
 
   func run() throws {
-    let content = request.content
+    let (account, method, url) = request.target
     // Check the output file first, because the request must not be sent if its response could not be written.
     let file = try output.map(AnswerFile.init)
     let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
-    let (headers, body) = (try content.headers(), try content.streamedBody())
+    let (headers, body) = (try request.headers(), try request.streamedBody())
     var daemon = try ControlClient(path: daemonOptions.socketPath, timeout: limit + grace)
     let draft = RequestDraft(
-      account: try DefaultAccount.name(content.account, for: content.url, &daemon), method: content.method,
-      url: content.url, headers: headers, timeout: limit)
+      account: try DefaultAccount.name(account, for: url, &daemon), method: method, url: url, headers: headers,
+      timeout: limit)
     let isWhole = staleIfError || daemonOptions.json
     let head =
       isWhole ? try sendWhole(draft, body, to: file, over: &daemon) : try stream(draft, body, to: file, over: &daemon)

@@ -3,7 +3,9 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-struct TokenVerb: CallVerb {
+struct TokenVerb: ParsableCommand {
+  enum Headers: String, CaseIterable, ExpressibleByArgument { case json }
+
   static let configuration = CommandConfiguration(
     commandName: "token", abstract: "Print a valid token, refreshed if necessary, and nothing else.",
     discussion: """
@@ -25,7 +27,7 @@ struct TokenVerb: CallVerb {
   var header = false
 
   @Option(help: ArgumentHelp("Print the token as a JSON object of headers.", valueName: "json"))
-  var headers: TokenCall.Headers?
+  var headers: Headers?
 
   @Option(
     name: .customLong("for"),
@@ -38,10 +40,56 @@ struct TokenVerb: CallVerb {
     help: ArgumentHelp("Maximum time to wait for a token, in seconds.", valueName: "seconds"))
   var wait: Int? = nil
 
-  var call: TokenCall {
-    TokenCall(
-      account: choice.account ?? choice.option.account, minValid: minValid, header: header, headers: headers, url: url,
-      wait: wait, daemon: daemonOptions.choice)
+  func validate() throws {
+    if let minValid, minValid < 0 { throw ValidationError("--min-valid must be a number of seconds, 0 or more.") }
+    if let wait, wait < 0 { throw ValidationError("--wait must be a number of seconds, 0 or more.") }
+    if headers != nil, header || daemonOptions.json {
+      throw ValidationError("--headers cannot be combined with \(header ? "--header" : "--json").")
+    }
+  }
+
+  func run() throws {
+    let url = url?.withScheme
+    var client = try daemonOptions.connect()
+    let account = try choice.name(for: url, &client)
+    let call = GetToken(account, minValidity: minValid.map { .seconds($0) }, url: url)
+    let reply = try wait.map { try waiting(for: call, .seconds($0), &client) } ?? client.call(call)
+    let bearer = reply.value.bearer
+    if headers != nil {
+      Output(isJSON: true).line(JSON.object(["Authorization": .string(bearer.headerValue)]).description)
+    } else {
+      daemonOptions.output.showVerbatim(reply.json) {
+        header ? "Authorization: \(bearer.headerValue)" : bearer.token.secret.reveal()
+      }
+    }
+    if let minValid, let left = bearer.expiresAt?.since(.now), left < .seconds(minValid) {
+      Output.note(
+        "hearthctl: The token is valid for \(left.span), not \(minValid) s, because the provider's tokens do not "
+          + "last long enough to guarantee that.")
+    }
+  }
+
+  /// Waits at most `limit` until the account can provide a token, for example until a sign-in or an unlock.
+  private func waiting(
+    for call: GetToken, _ limit: Duration, _ client: inout ControlClient
+  ) throws -> Reply<GivenToken> {
+    let deadline = ContinuousClock.now + limit
+    var events = EventFollower(Subscribe(topics: [.session], account: call.account))
+    var told: String?
+    while true {
+      let step = try events.step(from: &client, within: max(deadline - .now, .zero))
+      do throws(ControlClient.Failure) {
+        return try client.call(call)
+      } catch {
+        guard case .refused(let refusal) = error, step != nil,
+          [.locked, .unauthenticated, .reauthRequired, .refreshUnavailable].contains(refusal.kind)
+        else { throw error }
+        if told != refusal.message, deadline > .now {
+          Output.note("hearthctl: \(refusal.message.shown()) Waiting.")
+        }
+        told = refusal.message
+      }
+    }
   }
 }
 

@@ -26,33 +26,20 @@ struct RequestOptions: ParsableArguments {
       "Header field, or @FILE with one per line (@- for standard input).", valueName: "name: value"))
   var header: [String] = []
 
-  var content: RequestContent {
-    RequestContent(
-      [account, method] + (url.map { [$0] } ?? []), account: option.account, data: data, header: header)
-  }
-}
-
-struct RequestContent: Hashable {
   /// Methods that are accepted in lower case too, although HTTP methods are case-sensitive (RFC 9110, section 9.1).
-  static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+  private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
-  /// The account, or `nil` for the default account.
-  let account: String?
-  let method: String
-  let url: String
-  let data: String?
-  let header: [String]
-
-  /// Parses the method and the URL, which may be preceded by the account.
-  init(_ words: [String], account: String?, data: String?, header: [String]) {
-    let method = words[words.count - 2]
-    let upper = method.uppercased()
-    self.method = Self.methods.contains(upper) ? upper : method
-    (self.account, url) = (words.count > 2 ? words[0] : account, words[words.count - 1])
-    (self.data, self.header) = (data, header)
+  /// The account, or `nil` for the default account, the method and the URL. If the user omits the account, the first
+  /// two arguments are the method and the URL.
+  var target: (account: String?, method: String, url: String) {
+    let (name, verb, place) = url.map { (account, method, $0) } ?? (option.account, account, method)
+    let upper = verb.uppercased()
+    return (name, Self.methods.contains(upper) ? upper : verb, place)
   }
 
-  func validate() throws {
+  /// Throws if the options do not describe a request.
+  func check() throws {
+    let (account, method, url) = target
     // Catch a missing URL here, because otherwise the account and the method would be mistaken for a method and a URL.
     guard account != nil || url.contains("://") else {
       throw ValidationError("The URL is missing or does not begin with https://: \(url.shown())")
@@ -118,4 +105,10 @@ extension StringProtocol {
     guard let last = tail.lastIndex(where: { !$0.isWhitespace }) else { return "" }
     return String(tail[...last])
   }
+}
+
+extension String {
+  /// The URL with its scheme, which is `https` if the user omitted it. Some tools alter `//` in commands, so users must
+  /// omit the scheme there.
+  var withScheme: String { contains("://") ? self : "https://\(self)" }
 }

@@ -4,6 +4,24 @@ import HearthClient
 import HearthControl
 import HearthCore
 
+/// The required account of a verb.
+struct NamedAccount: ParsableArguments {
+  @Argument(help: "Name of the account.", completion: Completions.accounts)
+  var account: String
+
+  /// The parsed name. Throws an unknown-account error (1005) if the name is invalid.
+  var name: AccountName { get throws { try AccountName(asked: account) } }
+}
+
+/// The optional account of a verb that otherwise applies to all accounts.
+struct AccountChoice: ParsableArguments {
+  @Argument(help: "Account (default: all).", completion: Completions.accounts)
+  var account: String?
+
+  /// The parsed name, or `nil` for all accounts. Throws an unknown-account error (1005) if the name is invalid.
+  var name: AccountName? { get throws { try AccountName.asked(account) } }
+}
+
 /// The account of a verb that needs one. If the user omits it, a default is used.
 struct DefaultedAccount: ParsableArguments {
   @Argument(
@@ -76,9 +94,7 @@ enum DefaultAccount {
     return choice.reason == .only ? nil : choice.account
   }
 
-  static func choice(
-    for url: String?, _ daemon: inout ControlClient
-  ) throws(ControlClient.Failure) -> Reply<ChosenAccount> {
+  static func choice(for url: String?, _ daemon: inout ControlClient) throws -> Reply<ChosenAccount> {
     try daemon.call(ChooseAccount(url: url, directories: workingDirectories))
   }
 
