@@ -2,7 +2,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-enum ExitStatus: Int32, CaseIterable {
+enum ExitStatus: Int32 {
   case done = 0
   /// The command failed. stderr contains the reason.
   case failed = 1
@@ -12,6 +12,9 @@ enum ExitStatus: Int32, CaseIterable {
   case later = 5
   case noDaemon = 6
   case usage = 64
+  /// The program of `exec` exists but cannot be run.
+  case programUnusable = 126
+  case programMissing = 127
   /// The user pressed Ctrl-C. Shells report this value for SIGINT.
   case interrupted = 130
 

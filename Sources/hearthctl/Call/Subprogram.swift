@@ -45,8 +45,7 @@ struct Subprogram {
     }
     let output = Self.read(ends[0], until: Timestamp.now + limit)
     if output == nil { kill(process, SIGKILL) }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    waitForEnd(of: process)
     guard let output else { throw CommandFailure(.later, "\(path) did not respond in time. Try again.") }
     return output
   }
@@ -66,4 +65,12 @@ struct Subprogram {
       if count > 0 { bytes += chunk[..<count] }
     }
   }
+}
+
+/// Waits for a child process to end. Returns its status as in wait(2).
+@discardableResult
+func waitForEnd(of process: pid_t) -> Int32 {
+  var status: Int32 = 0
+  while waitpid(process, &status, 0) < 0, errno == EINTR {}
+  return status
 }

@@ -57,29 +57,24 @@ struct ExecVerb: ParsableCommand {
 
   func run() throws {
     let token = try token()
+    let secret = token.bearer.token.secret
+    if let env { Glibc.exit(try RunningProgram(program, variable: env, secret.reveal()).waitForEnd()) }
+    let file = try TokenFile()
+    guard file.write(secret) else { throw file.failure }
+    let running: RunningProgram
     do {
-      let secret = token.bearer.token.secret
-      if let env { Glibc.exit(try RunningProgram(program, variable: env, secret.reveal()).waitForEnd()) }
-      let file = try TokenFile()
-      guard file.write(secret) else { throw file.failure }
-      let running: RunningProgram
-      do throws(ProgramFailure) {
-        running = try RunningProgram(program, variable: fileEnv ?? Self.usualVariable, file.path)
-      } catch {
-        file.remove()
-        throw error
-      }
-      // Refresh the file in a separate process, which does not receive the signals that this process forwards. If one
-      // of the two processes is killed, the other removes the file. If both are killed, the next `exec` removes it.
-      let refresher = try TokenFileProcess(file, of: token.account, at: daemonOptions.socketPath, for: running)
-      let status = running.waitForEnd(keeping: [file.lock])
-      refresher.waitForEnd()
+      running = try RunningProgram(program, variable: fileEnv ?? Self.usualVariable, file.path)
+    } catch {
       file.remove()
-      Glibc.exit(status)
-    } catch let failure as ProgramFailure {
-      Output.error(failure.message)
-      Glibc.exit(failure.status)
+      throw error
     }
+    // Refresh the file in a separate process, which does not receive the signals that this process forwards. If one of
+    // the two processes is killed, the other removes the file. If both are killed, the next `exec` removes it.
+    let refresher = try file.refresh(for: token.account, at: daemonOptions.socketPath, while: running.process)
+    let status = running.waitForEnd(keeping: [file.lock])
+    waitForEnd(of: refresher)
+    file.remove()
+    Glibc.exit(status)
   }
 
   private func token() throws -> GivenToken {

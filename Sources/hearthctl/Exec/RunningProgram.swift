@@ -13,7 +13,7 @@ struct RunningProgram {
   let process: pid_t
 
   /// Starts the program with an additional environment variable and blocks the signals in this process.
-  init(_ line: [String], variable name: String, _ value: String) throws(ProgramFailure) {
+  init(_ line: [String], variable name: String, _ value: String) throws {
     // Reset SIGCHLD, because a process that ignores SIGCHLD is not notified when a child ends.
     signal(SIGCHLD, SIG_DFL)
     var (blocked, before) = (Self.blocked, sigset_t())
@@ -33,7 +33,10 @@ struct RunningProgram {
     let code = posix_spawnp(&process, line[0], nil, &attributes, &words, environ)
     guard code == 0 else {
       sigprocmask(SIG_SETMASK, &before, nil)
-      throw ProgramFailure(program: line[0], code: code)
+      // As in shells and env(1).
+      throw CommandFailure(
+        code == ENOENT ? .programMissing : .programUnusable,
+        "\(line[0]) cannot be run: \(String(cString: strerror(code))).")
     }
     self.process = process
   }
@@ -48,7 +51,7 @@ struct RunningProgram {
   /// Waits for the program to end. Returns its exit status, or 128 plus the number of the signal that killed it. Closes
   /// all file descriptors except `descriptors`, and redirects standard input, output and error to /dev/null.
   func waitForEnd(keeping descriptors: [Int32] = []) -> Int32 {
-    Descriptors.letGo(except: descriptors)
+    Self.letGo(except: descriptors)
     var signals = Self.blocked
     var information = siginfo_t()
     while true {
@@ -66,14 +69,18 @@ struct RunningProgram {
       if number > 0, number != SIGCHLD, information.si_code <= 0 { kill(process, number) }
     }
   }
-}
 
-/// The error for a program that cannot be run. As in shells and env(1), the exit status is 127 if the program does not
-/// exist, and 126 otherwise.
-struct ProgramFailure: Error {
-  let program: String
-  let code: Int32
-
-  var status: Int32 { code == ENOENT ? 127 : 126 }
-  var message: String { "\(program) cannot be run: \(String(cString: strerror(code)))." }
+  /// Closes all other file descriptors and returns the new numbers of `descriptors`. Redirects standard input, output
+  /// and error to /dev/null, so that the caller's pipes are released.
+  @discardableResult
+  static func letGo(except descriptors: [Int32]) -> [Int32] {
+    let first = STDERR_FILENO + 1
+    let end = first + Int32(descriptors.count)
+    let kept = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, end) }
+    for (place, descriptor) in zip(first..., kept) { dup2(descriptor, place) }
+    let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+    for standard in STDIN_FILENO...STDERR_FILENO { dup2(null, standard) }
+    closefrom(end)
+    return Array(first..<end)
+  }
 }

@@ -1,4 +1,7 @@
+import CLinux
 import Glibc
+import HearthClient
+import HearthControl
 import HearthCore
 
 /// The file from which a program run by `exec` reads its token. The file has its own folder in `$XDG_RUNTIME_DIR`. The
@@ -80,11 +83,63 @@ struct TokenFile {
     return WholeFile.write(Array(token.reveal().utf8), to: descriptor) && rename(unfinished, path) == 0
   }
 
-  /// Removes the token but keeps the folder.
-  func clear() { unlink(path) }
-
   func remove() {
     for name in [path, unfinished] { unlink(name) }
     rmdir(folder)
+  }
+}
+
+extension TokenFile {
+  /// Starts a process that refreshes the file, and removes it when the program ends. Returns the process's id. If that
+  /// fails, ends the program and throws.
+  func refresh(for account: AccountName, at socket: String, while program: pid_t) throws -> pid_t {
+    let end = hearth_watch_process(program)
+    let process = end < 0 ? -1 : hearth_fork()
+    if process == 0 { keep(account, socket, until: end) }
+    if end >= 0 { close(end) }
+    guard process > 0 else {
+      let why = reason()
+      kill(program, SIGKILL)
+      // Not `RunningProgram.waitForEnd`, which closes standard error, where the failure is shown.
+      waitForEnd(of: program)
+      remove()
+      throw CommandFailure(.failed, "Cannot keep the token file up to date, so the program was killed: \(why).")
+    }
+    return process
+  }
+
+  private func keep(_ account: AccountName, _ socket: String, until end: Int32) -> Never {
+    // Detach from the terminal and from the caller's pipes. Signals remain blocked.
+    setsid()
+    // Keep the folder's lock in this process.
+    let end = Waker(watching: RunningProgram.letGo(except: [end, lock])[0])
+    var pauses = ReconnectPauses()
+    while !end.isWoken {
+      do {
+        var daemon = try ControlClient(path: socket, waker: end)
+        var events = EventFollower(Subscribe(topics: [.session], account: account))
+        while true {
+          _ = try events.next(from: &daemon)
+          pauses.reset()
+          try write(of: account, &daemon)
+        }
+      } catch {
+        // Keep the file while the daemon is unreachable. Remove the token if the account was removed.
+        if case ControlClient.Failure.refused(let refusal) = error, refusal.kind == .unknownAccount { unlink(path) }
+        end.sleep(until: .now + pauses.next())
+      }
+    }
+    remove()
+    _exit(0)
+  }
+
+  /// Writes the current token. If the account is locked or not signed in, removes the old token. After any other
+  /// refusal, keeps it.
+  private func write(of account: AccountName, _ daemon: inout ControlClient) throws {
+    switch try daemon.call(each: [GetToken(account)])[0] {
+    case .success(let token): _ = write(token.bearer.token.secret)
+    case .failure(let error) where [.locked, .unauthenticated, .reauthRequired].contains(error.kind): unlink(path)
+    case .failure: break
+    }
   }
 }

@@ -14,7 +14,7 @@ struct Paint {
       switch ExitStatus(session) {
       case .done: self = session.history.failures > 0 || session.action != nil ? .yellow : .green
       case .later, .locked: self = .yellow
-      case .signInNeeded, .failed, .noDaemon, .usage, .interrupted: self = .red
+      case .signInNeeded, .failed, .noDaemon, .usage, .programUnusable, .programMissing, .interrupted: self = .red
       }
     }
   }

@@ -88,8 +88,7 @@ struct AccountEditVerb: ParsableCommand {
     // Leave the handling of Ctrl-C to the editor, as git does.
     let former = Glibc.signal(SIGINT, SIG_IGN)
     defer { Glibc.signal(SIGINT, former) }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let status = waitForEnd(of: process)
     let signal = status & 0x7F
     if status == 0 { return nil }
     let end = signal == 0 ? "exited with status \(status >> 8 & 0xFF)" : "was killed by signal \(signal)"
