@@ -11,7 +11,7 @@ import Testing
   private let folder = TemporaryFolder()
 
   private func unasked(_ environment: [String: String]) -> [Finding] {
-    PathChecks.unasked(EnvironmentPaths(workingDirectory: "/cwd") { environment[$0] })
+    Finding.paths(EnvironmentPaths(workingDirectory: "/cwd") { environment[$0] })
   }
 
   @Test("a configuration that others may write is a problem, a missing one is not")
@@ -90,11 +90,11 @@ import Testing
   @Test("a socket that is not there is no daemon, and a file in its place is a problem")
   func socket() throws {
     let path = folder.file("rpc.sock")
-    #expect(PathChecks.socket(path).map(\.verdict) == [.bad(.noDaemon)])
+    #expect(Finding.socket(path).verdict == .bad(.noDaemon))
     let daemon = FakeDaemon(path: path) { _ in .hangUp }
-    #expect(PathChecks.socket(path) == [Finding(.good, "socket", path)])
+    #expect(Finding.socket(path) == Finding(.good, "socket", path))
     withExtendedLifetime(daemon) {}
     try "".write(toFile: folder.file("file"), atomically: false, encoding: .utf8)
-    #expect(PathChecks.socket(folder.file("file")).map(\.verdict) == [.bad(.failed)])
+    #expect(Finding.socket(folder.file("file")).verdict == .bad(.failed))
   }
 }

@@ -9,7 +9,7 @@ import Testing
     let paragraphs = [("hearthd.socket", socket), ("hearthd.service", service)].map { name, unit in
       "Id=\(name)\nLoadState=\(unit.load)\nActiveState=\(unit.active)\nUnitFileState=\(unit.file)\n"
     }
-    return UnitChecks.findings(paragraphs.joined(separator: "\n"))
+    return Finding.units(paragraphs.joined(separator: "\n"))
   }
 
   @Test("units that are installed and enabled are told with their states")
@@ -32,5 +32,5 @@ import Testing
   }
 
   @Test("nothing is told where no user manager has answered", arguments: ["", "Failed to connect to bus\n"])
-  func noManager(text: String) { #expect(UnitChecks.findings(text) == nil) }
+  func noManager(text: String) { #expect(Finding.units(text) == nil) }
 }

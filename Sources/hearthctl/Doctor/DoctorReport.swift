@@ -13,14 +13,13 @@ struct DoctorReport {
 
   /// The problems, then the warnings, then the checks that passed, and finally advice.
   var text: String {
-    let causes = causes
     let failing = Set(findings.filter { $0.verdict != .good }.map(\.check))
     let fine = findings.map(\.check).reduce(into: [String]()) { names, name in
       if !failing.contains(name), !names.contains(name) { names.append(name) }
     }
-    var entries = causes.map { cause in
-      let accounts = cause.accounts.isEmpty ? "" : cause.accounts.map(\.description).joined(separator: ", ") + ": "
-      return (cause.verdict, "\(cause.check): \(accounts)\(cause.message)")
+    var entries = causes.map { finding, accounts in
+      let names = accounts.isEmpty ? "" : accounts.map(\.description).joined(separator: ", ") + ": "
+      return (finding.verdict, "\(finding.check): \(names)\(finding.message)")
     }
     if !fine.isEmpty { entries.append((.good, fine.joined(separator: ", "))) }
     var parts = [lines(entries)]
@@ -29,35 +28,25 @@ struct DoctorReport {
     return parts.joined(separator: "\n")
   }
 
-  private struct Cause {
-    let verdict: Finding.Verdict
-    let check: String
-    let message: String
-    var accounts: [AccountName]
-  }
-
   /// The problems and then the warnings. One that affects several accounts is listed once. If a provider is
   /// unreachable, the resulting problems of its sessions are omitted.
-  private var causes: [Cause] {
+  private var causes: [(finding: Finding, accounts: [AccountName])] {
     let cutOff = Set(findings.filter { $0.isAboutProvider && $0.verdict != .good }.compactMap(\.account))
-    var causes: [Cause] = []
+    var causes: [(finding: Finding, accounts: [AccountName])] = []
     for finding in findings where finding.verdict != .good {
       if finding.follows, let account = finding.account, cutOff.contains(account) { continue }
-      let known = causes.firstIndex {
-        $0.verdict == finding.verdict && $0.check == finding.check && $0.message == finding.message
+      let known = causes.firstIndex { cause, _ in
+        cause.verdict == finding.verdict && cause.check == finding.check && cause.message == finding.message
       }
       if let known {
         if let account = finding.account, !causes[known].accounts.contains(account) {
           causes[known].accounts.append(account)
         }
       } else {
-        causes.append(
-          Cause(
-            verdict: finding.verdict, check: finding.check, message: finding.message,
-            accounts: [finding.account].compactMap(\.self)))
+        causes.append((finding, [finding.account].compactMap(\.self)))
       }
     }
-    return causes.filter { $0.verdict != .doubtful } + causes.filter { $0.verdict == .doubtful }
+    return causes.filter { $0.finding.verdict != .doubtful } + causes.filter { $0.finding.verdict == .doubtful }
   }
 
   /// Instructions for the user if an API rejects fresh tokens.

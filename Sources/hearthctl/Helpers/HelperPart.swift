@@ -154,14 +154,10 @@ extension HelperTool.Part {
 
 /// The lines of a file, including the blocks that Hearth has written.
 struct HelperLines {
-  struct Block {
-    let words: String
-    let range: Range<Int>
-  }
-
   private let tool: String
   private let lines: [String]
-  private(set) var blocks: [Block] = []
+  /// The range of each block, and the words that identify it.
+  private(set) var blocks: [(words: String, range: Range<Int>)] = []
 
   init(_ text: String, of tool: String) {
     self.tool = tool
@@ -170,8 +166,7 @@ struct HelperLines {
     for (index, line) in lines.enumerated() {
       if line.hasPrefix(Self.begin(tool, "")) { begin = index }
       if line == Self.end(tool), let first = begin {
-        blocks.append(
-          Block(words: String(lines[first].dropFirst(Self.begin(tool, "").count)), range: first..<index + 1))
+        blocks.append((String(lines[first].dropFirst(Self.begin(tool, "").count)), first..<index + 1))
         begin = nil
       }
     }

@@ -1,3 +1,6 @@
+import Glibc
+import HearthClient
+import HearthControl
 import HearthCore
 
 /// A tool that gets its tokens from Hearth. Describes the tool's configuration and how the tool requests a token.
@@ -81,7 +84,7 @@ struct HelperFile {
 }
 
 /// The account and the server for which a tool needs a token.
-struct HelperTarget: Equatable {
+struct HelperTarget {
   let account: String?
   let url: String
   /// The URLs that the tool may ask for. If the user gave a URL without a scheme, the scheme may be `https` or `http`.
@@ -125,5 +128,41 @@ struct HelperTarget: Equatable {
   func isMeant(by words: String) -> Bool {
     let parts = words.split(separator: " ").map(String.init)
     return HelperTool.isSame(url, parts.last ?? "") && (account == nil || account == parts.dropLast().first)
+  }
+
+  /// Runs a tool's command and checks that it prints Hearth's token for the server.
+  func trial(
+    of asks: (command: String, input: String), _ daemonOptions: DaemonOptions
+  ) throws -> (status: ExitStatus, message: String) {
+    if let socket = daemonOptions.socket { setenv("HEARTH_SOCKET", EnvironmentPaths.absolute(socket), 1) }
+    let command = filled(asks.command)
+    // Print the command's exit status as the last line, because `output` does not return an exit status.
+    let output = try Subprogram(path: "/bin/sh").output(
+      ["-c", "printf '%s\\n' \"$0\" | (\(command)) 2>&1; echo \"$?\"", filled(asks.input)], within: .seconds(30))
+    var lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+    let code = lines.popLast().flatMap { Int32($0) } ?? ExitStatus.failed.rawValue
+    do {
+      guard let given = try CredentialSource(account: account, daemonOptions).token(for: urls) else {
+        return (
+          .failed,
+          "No account has this server in its api_origins. Run \"hearthctl account set NAME --add api_origins "
+            + "\(filled("{origin}"))\"."
+        )
+      }
+      let bearer = given.bearer
+      if code == 0, lines.joined(separator: "\n").contains(bearer.token.secret.reveal()) {
+        let span = bearer.expiresAt.map { ", valid for \($0.since(.now).span)" } ?? ""
+        return (.done, "Received the token \(bearer.token.fingerprint) of \(given.account)\(span).")
+      }
+    } catch ControlClient.Failure.refused(let error) {
+      return (ExitStatus(error), error.message)
+    }
+    // Do not show the output of a successful command, which may contain another token.
+    return (
+      .failed,
+      code == 0
+        ? "The tool did not get Hearth's token. Another helper or setting probably takes precedence."
+        : "\"\(command)\" exited with status \(code): \(lines.last?.shown() ?? "no output")"
+    )
   }
 }

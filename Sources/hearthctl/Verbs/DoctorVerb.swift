@@ -29,18 +29,20 @@ struct DoctorVerb: ParsableCommand {
     var findings = [Finding(.good, "version", "hearthctl \(HearthVersion.text)")]
     let path = try daemonOptions.socketPath
     let limits = try daemonOptions.limits(or: ControlClient.shortTimeout)
-    if daemonOptions.socket == nil, variable("HEARTH_SOCKET") == nil { findings += UnitChecks.findings() }
+    if daemonOptions.socket == nil, variable("HEARTH_SOCKET") == nil, let units = Finding.units() {
+      findings.append(units)
+    }
     var report = Bundle()
     do {
       var daemon = try ControlClient(path: path, timeout: limits.call, connecting: limits.connecting)
       let info = try daemon.call(GetInfo()).value
       findings += files(info)
-      findings += PathChecks.socket(path)
+      findings.append(.socket(path))
       findings += try ask(&daemon, info)
       if bundle != nil { report.ask(&daemon) }
     } catch {
       findings += files(nil)
-      findings += PathChecks.socket(path)
+      findings.append(.socket(path))
       findings.append(Finding(.bad(ExitStatus(error)), "daemon", error.description))
     }
     if daemonOptions.json {
@@ -60,14 +62,14 @@ struct DoctorVerb: ParsableCommand {
 
   /// Checks the files that the daemon reports. If `info` is `nil`, checks the files that a new daemon would use.
   private func files(_ info: DaemonInfo?) -> [Finding] {
-    guard let info else { return PathChecks.unasked(.ofThisProcess) }
+    guard let info else { return Finding.paths(.ofThisProcess) }
     var findings: [Finding] = []
     if let path = info.path("configuration") {
-      findings.append(PathChecks.configuration(at: path, of: info))
+      findings.append(.configuration(at: path, of: info))
     } else {
       findings.append(Finding(.doubtful, "configuration", "The daemon runs without a configuration"))
     }
-    if let path = info.path("state") { findings.append(PathChecks.state(at: path)) }
+    if let path = info.path("state") { findings.append(.state(at: path)) }
     return findings
   }
 

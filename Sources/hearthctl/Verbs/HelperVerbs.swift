@@ -174,10 +174,11 @@ struct HelperCheckVerb: ParsableCommand {
           : "Nothing is set up for \(tool.name)\(choice.account == nil ? "" : " with this account"). Run "
             + "\"hearthctl helper install \(tool.name) --for URL\".")
     }
-    let results = try targets.map { ($0, try HelperTrial(asks, $0, daemonOptions)) }
+    let results = try targets.map { ($0, try $0.trial(of: asks, daemonOptions)) }
     daemonOptions.output.show([
       "tool": .string(tool.name),
-      "checks": .array(results.map { ["for": .string($0.url), "ok": .bool($1.isOK), "message": .string($1.message)] }),
+      "checks": .array(
+        results.map { ["for": .string($0.url), "ok": .bool($1.status == .done), "message": .string($1.message)] }),
     ]) {
       results.map { "\(tool.name), for \($0.url): \($1.message)" }.joined(separator: "\n")
     }

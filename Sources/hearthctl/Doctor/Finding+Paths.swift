@@ -1,9 +1,9 @@
 import Glibc
 import HearthControl
 
-enum PathChecks {
+extension Finding {
   /// Checks the paths that a daemon would use if it were running.
-  static func unasked(_ paths: EnvironmentPaths) -> [Finding] {
+  static func paths(_ paths: EnvironmentPaths) -> [Finding] {
     let state =
       paths.state.map(state(at:)) ?? Finding(.bad(.failed), "state", "The state folder is unknown. Set HOME.")
     guard let used = paths.configurationFiles.first(where: { status($0) != nil }) else {
@@ -19,18 +19,14 @@ enum PathChecks {
 
   /// Checks a configuration file. `daemon` is the running daemon that uses the file, or `nil` if no daemon is running.
   static func configuration(at path: String, of daemon: DaemonInfo? = nil) -> Finding {
-    guard let status = status(path) else {
-      return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(reason())")
-    }
+    func bad(_ message: String) -> Finding { Finding(.bad(.failed), "configuration", message) }
+    guard let status = status(path) else { return bad("\(path) cannot be found: \(reason())") }
     guard status.st_mode & 0o022 == 0 else {
-      return Finding(.bad(.failed), "configuration", "Other users can write to \(path). Run \"chmod go-w \(path)\".")
+      return bad("Other users can write to \(path). Run \"chmod go-w \(path)\".")
     }
-    guard access(path, R_OK) == 0 else {
-      return Finding(.bad(.failed), "configuration", "\(path) cannot be read: \(reason())")
-    }
+    guard access(path, R_OK) == 0 else { return bad("\(path) cannot be read: \(reason())") }
     if let sentence = refusal(of: path, by: daemon) {
-      let running = daemon == nil ? "" : " (the daemon still uses the previous configuration)"
-      return Finding(.bad(.failed), "configuration", sentence + running)
+      return bad(sentence + (daemon == nil ? "" : " (the daemon still uses the previous configuration)"))
     }
     return Finding(.good, "configuration", path)
   }
@@ -47,32 +43,25 @@ enum PathChecks {
   }
 
   static func state(at path: String) -> Finding {
-    guard let status = status(path) else {
-      return Finding(.doubtful, "state", "\(path) does not exist yet")
-    }
-    guard status.st_mode & S_IFMT == S_IFDIR else {
-      return Finding(.bad(.failed), "state", "\(path) is not a folder")
-    }
-    guard status.st_uid == getuid() else {
-      return Finding(.bad(.failed), "state", "\(path) belongs to another user (\(status.st_uid))")
-    }
+    func bad(_ message: String) -> Finding { Finding(.bad(.failed), "state", message) }
+    guard let status = status(path) else { return Finding(.doubtful, "state", "\(path) does not exist yet") }
+    guard status.st_mode & S_IFMT == S_IFDIR else { return bad("\(path) is not a folder") }
+    guard status.st_uid == getuid() else { return bad("\(path) belongs to another user (\(status.st_uid))") }
     guard status.st_mode & 0o077 == 0 else {
-      return Finding(.bad(.failed), "state", "Other users can access \(path). Run \"chmod 700 \(path)\".")
+      return bad("Other users can access \(path). Run \"chmod 700 \(path)\".")
     }
     return Finding(.good, "state", path)
   }
 
-  static func socket(_ path: String) -> [Finding] {
-    guard let status = status(path) else {
-      return [Finding(.bad(.noDaemon), "socket", "\(path) does not exist")]
-    }
+  static func socket(_ path: String) -> Finding {
+    guard let status = status(path) else { return Finding(.bad(.noDaemon), "socket", "\(path) does not exist") }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      return [Finding(.bad(.failed), "socket", "\(path) is not a socket")]
+      return Finding(.bad(.failed), "socket", "\(path) is not a socket")
     }
     guard status.st_mode & 0o077 == 0 else {
-      return [Finding(.doubtful, "socket", "Other users can access \(path), but the daemon rejects them")]
+      return Finding(.doubtful, "socket", "Other users can access \(path), but the daemon rejects them")
     }
-    return [Finding(.good, "socket", path)]
+    return Finding(.good, "socket", path)
   }
 
   private static func status(_ path: String) -> stat? {

@@ -1,20 +1,19 @@
 import HearthCore
 
-/// Checks Hearth's user units with `systemctl show`.
-enum UnitChecks {
-  private static let units = ["hearthd.socket", "hearthd.service"]
-
-  /// Returns the findings, or an empty array if systemctl is missing or the user manager does not answer.
-  static func findings() -> [Finding] {
+extension Finding {
+  /// Checks Hearth's user units with `systemctl show`. Returns `nil` if systemctl is missing or the user manager does
+  /// not answer.
+  static func units() -> Finding? {
     guard let systemctl = Subprogram.find("systemctl", in: Subprogram.searchPath),
       let output = try? systemctl.output(
-        ["--user", "show", "--property=Id,LoadState,UnitFileState,ActiveState"] + units, within: .seconds(5))
-    else { return [] }
-    return findings(String(decoding: output, as: UTF8.self)).map { [$0] } ?? []
+        ["--user", "show", "--property=Id,LoadState,UnitFileState,ActiveState", "hearthd.socket", "hearthd.service"],
+        within: .seconds(5))
+    else { return nil }
+    return units(String(decoding: output, as: UTF8.self))
   }
 
   /// Checks the output of systemctl, which contains a paragraph of `Name=value` lines for each unit.
-  static func findings(_ text: String) -> Finding? {
+  static func units(_ text: String) -> Finding? {
     let units = text.split(separator: "\n\n").map { paragraph in
       Dictionary(
         paragraph.split(separator: "\n").compactMap { line in
