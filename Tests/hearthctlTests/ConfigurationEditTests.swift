@@ -108,7 +108,7 @@ import Testing
   func place() throws {
     let environment = ["HEARTH_CONFIG": folder.file("named"), "XDG_CONFIG_HOME": folder.path, "HOME": "/nowhere"]
     func path(_ option: String? = nil, daemon: String? = nil) throws -> String {
-      try ConfigurationPlace.path(
+      try AccountFile.path(
         option: option, daemon: daemon, else: EnvironmentPaths(workingDirectory: "/cwd") { environment[$0] })
     }
     #expect(try path("/o", daemon: "/d") == "/o")
@@ -120,7 +120,7 @@ import Testing
     try write("", to: "named")
     #expect(try path() == folder.file("named"))
     #expect(
-      try ConfigurationPlace.path(
+      try AccountFile.path(
         option: nil, daemon: nil,
         else: EnvironmentPaths(workingDirectory: "/cwd") { $0 == "HOME" ? folder.path : nil })
         == folder.file(".config/hearth/config.toml"))

@@ -7,9 +7,22 @@ struct AccountFile {
   let path: String
   let program: DaemonProgram
 
+  /// Returns the first of these paths that is available: `option`, the path that the running daemon uses, the first
+  /// existing path that a daemon would read, or the path at which to create the file.
+  static func path(option: String?, daemon: String?, else paths: EnvironmentPaths) throws -> String {
+    if let path = option ?? daemon { return EnvironmentPaths.absolute(path) }
+    let existing = paths.configurationFiles.first { WholeFile.exists($0) }
+    guard let path = existing ?? paths.ownConfigurationFiles.first else {
+      throw CommandFailure(
+        .failed,
+        "The path of the configuration is unknown. Set $HOME, or pass a file with --config.")
+    }
+    return path
+  }
+
   /// Returns the accounts, or an empty array if there is no file.
   func accounts() throws -> [DaemonProgram.Account] {
-    try ConfigurationPlace.exists(path) ? usableAccounts() : []
+    try WholeFile.exists(path) ? usableAccounts() : []
   }
 
   /// Calls `ask` with the path of a draft that contains a new account. The configuration is not changed.
@@ -144,5 +157,57 @@ struct AccountFile {
       .failed,
       "Nothing was written, because the accounts in \(path) are not separate tables like [accounts.\(account)]. Edit "
         + "the file with \"hearthctl account edit\".")
+  }
+}
+
+/// Edits the `[[accounts.NAME.sinks]]` tables of a configuration file.
+extension AccountFile {
+  /// Returns the sinks, or an empty array if there is no configuration file.
+  func sinks() throws -> [DaemonProgram.Sink] {
+    try WholeFile.exists(path) ? usable(program.sinks) : []
+  }
+
+  /// Adds a sink's table after the account's other tables. Returns the sink as parsed by hearthd and the path of the
+  /// backup.
+  func addSink(_ table: TOMLTable, of account: AccountName) throws -> (sink: DaemonProgram.Sink, kept: String?) {
+    let edit = try ConfigurationEdit(path)
+    let before = try edit.bytes == nil ? [] : usable(program.sinks)
+    guard try edit.bytes != nil && usable(program.accounts).contains(where: { $0.name == account.description }) else {
+      throw CommandFailure(.failed, "There is no account \(account) in \(path). Add it with \"hearthctl account add\".")
+    }
+    var document = TOMLDocument(edit.bytes ?? [])
+    document.add(try table.text(), to: "accounts", account.description)
+    var added: DaemonProgram.Sink?
+    try edit.replace(with: document.bytes) { draft in
+      let after = try read(draft: draft, program.sinks)
+      let own = after.filter { $0.account == account.description }
+      added = own.last
+      guard Array(own.dropLast()) == before.filter({ $0.account == account.description }),
+        after.count == before.count + 1
+      else { throw notSeparable(account) }
+    }
+    guard let added else { throw notSeparable(account) }
+    return (added, edit.keptPath)
+  }
+
+  /// Removes the table of the account's sink at `place`. Returns the sink's format and the path of the backup.
+  func removeSink(at place: String, of account: AccountName) throws -> (format: String, kept: String?) {
+    let edit = try ConfigurationEdit(path)
+    let before = try edit.bytes == nil ? [] : usable(program.sinks)
+    let own = before.filter { $0.account == account.description }
+    guard let index = own.firstIndex(where: { $0.path == place }) else {
+      let known = own.isEmpty ? "" : " Its token files are \(own.map(\.path).joined(separator: ", "))."
+      throw CommandFailure(.failed, "\(account) has no token file \(place) in \(path).\(known)")
+    }
+    var document = TOMLDocument(edit.bytes ?? [])
+    guard document.remove(["accounts", account.description, "sinks"], element: index) else {
+      throw notSeparable(account)
+    }
+    try edit.replace(with: document.bytes) { draft in
+      let after: [DaemonProgram.Sink]
+      do { after = try read(draft: draft, program.sinks) } catch is ValidationError { throw notSeparable(account) }
+      guard after == before.filter({ $0 != own[index] }) else { throw notSeparable(account) }
+    }
+    return (own[index].format, edit.keptPath)
   }
 }

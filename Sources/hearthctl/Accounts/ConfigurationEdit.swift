@@ -17,7 +17,7 @@ struct ConfigurationEdit {
   var keptPath: String? { before.map { _ in place + ".bak" } }
 
   /// Reads the file. If there is no file, creates its folder with access for the owner only.
-  init(_ path: String) throws(CommandFailure) {
+  init(_ path: String) throws {
     self.path = path
     place = try Self.resolve(path)
     let parent = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
@@ -51,7 +51,7 @@ struct ConfigurationEdit {
   }
 
   /// Throws if another program has changed the file in the meantime.
-  private func requireUnchanged() throws(CommandFailure) {
+  private func requireUnchanged() throws {
     var now = stat()
     let isThere = stat(place, &now) == 0
     let isSame =
@@ -68,7 +68,7 @@ struct ConfigurationEdit {
 
   /// Writes a new file beside the configuration and syncs it to disk. The owner and group are those of the
   /// configuration, if they can be set.
-  private func write(_ bytes: [UInt8], mode: mode_t) throws(CommandFailure) -> String {
+  private func write(_ bytes: [UInt8], mode: mode_t) throws -> String {
     var template = Array((place + ".XXXXXX").utf8CString)
     let descriptor = mkstemp(&template)
     guard descriptor >= 0 else { throw unwritable() }
@@ -101,7 +101,7 @@ extension ConfigurationEdit {
   /// The maximum size of the file in bytes. hearthd has the same limit.
   private static let limit = 1 << 20
 
-  private static func resolve(_ path: String) throws(CommandFailure) -> String {
+  private static func resolve(_ path: String) throws -> String {
     var status = stat()
     guard lstat(path, &status) == 0 else {
       guard errno == ENOENT else { throw CommandFailure(.failed, "\(path) cannot be accessed: \(reason()).") }
@@ -117,7 +117,7 @@ extension ConfigurationEdit {
   /// Reads the file, or returns `nil` if it does not exist.
   private static func read(
     _ place: String, named path: String
-  ) throws(CommandFailure) -> (status: stat, bytes: [UInt8])? {
+  ) throws -> (status: stat, bytes: [UInt8])? {
     let descriptor = open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -150,7 +150,7 @@ extension ConfigurationEdit {
     return (status, bytes)
   }
 
-  private static func makeFolders(_ path: String) throws(CommandFailure) {
+  private static func makeFolders(_ path: String) throws {
     for end in path.indices.dropFirst().filter({ path[$0] == "/" }) + [path.endIndex] where end > path.startIndex {
       guard mkdir(String(path[..<end]), 0o700) == 0 || errno == EEXIST else {
         throw CommandFailure(.failed, "Cannot create the folder \(path): \(reason()).")
@@ -163,7 +163,7 @@ extension ConfigurationEdit {
 private final class FolderLock {
   private let descriptor: Int32
 
-  init(_ path: String) throws(CommandFailure) {
+  init(_ path: String) throws {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw CommandFailure(.failed, "The folder \(path) cannot be opened: \(reason()).") }
     // Ignore other errors, because some file systems do not support locks. `requireUnchanged` detects changes there.

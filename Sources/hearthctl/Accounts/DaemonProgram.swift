@@ -14,7 +14,7 @@ struct DaemonProgram {
   private static let discoveryTimeout: Duration = .seconds(25)
 
   /// Finds hearthd next to this program or in `$PATH`.
-  static func find() throws(CommandFailure) -> DaemonProgram {
+  static func find() throws -> DaemonProgram {
     let own = String(unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer in
       buffer.withMemoryRebound(to: CChar.self) { max(readlink("/proc/self/exe", $0.baseAddress!, $0.count), 0) }
     }
@@ -25,10 +25,8 @@ struct DaemonProgram {
         "Cannot find hearthd beside hearthctl or in $PATH. Install it, because hearthctl uses it to read the "
           + "configuration.")
     }
-    return DaemonProgram(program)
+    return DaemonProgram(program: program)
   }
-
-  private init(_ program: Subprogram) { self.program = program }
 
   /// Returns a copy that checks configurations as this daemon would.
   func reading(as daemon: DaemonInfo) -> DaemonProgram {
@@ -92,20 +90,6 @@ struct DaemonProgram {
     let json: JSON
   }
 
-  /// A newly registered client.
-  struct Client {
-    let id: String
-    let secret: Secret?
-    /// The value of `client_auth` for the account, or `nil` if the default applies.
-    let authentication: String?
-  }
-
-  /// The provider of an email address, as a preset or an issuer.
-  enum Finding {
-    case provider(String)
-    case issuer(String)
-  }
-
   /// The reason why hearthd refused a request, for example because the configuration is invalid.
   struct Refusal: Error {
     let sentence: String
@@ -162,20 +146,23 @@ struct DaemonProgram {
   }
 
   /// Registers a client with the account's provider. Throws a `Refusal` on failure. `token` is an initial access token,
-  /// if the provider requires one.
-  func register(_ account: AccountName, in path: String, token: Secret?) throws -> Client {
+  /// if the provider requires one. `authentication` is the value of `client_auth` for the account, or `nil` if the
+  /// default applies.
+  func register(
+    _ account: AccountName, in path: String, token: Secret?
+  ) throws -> (id: String, secret: Secret?, authentication: String?) {
     let report = try ask(
       ["--register", account.description, "--config", path] + places,
       input: token.map { Array("\($0.reveal())\n".utf8) } ?? [], within: Self.discoveryTimeout + Self.discoveryTimeout)
     guard let id = report["clientId"]?.string else { throw notUnderstood }
-    return Client(
-      id: id, secret: report["clientSecret"]?.string.map { Secret($0) }, authentication: report["clientAuth"]?.string)
+    return (id, report["clientSecret"]?.string.map { Secret($0) }, report["clientAuth"]?.string)
   }
 
-  /// Returns the provider of an email address, or `nil` if none is known. Throws a `Refusal` if the lookup fails.
-  func provider(of address: String) throws -> Finding? {
+  /// Returns the provider of an email address as the name of a preset or as an issuer. Both are `nil` if none is known.
+  /// Throws a `Refusal` if the lookup fails.
+  func provider(of address: String) throws -> (name: String?, issuer: String?) {
     let report = try ask(["--discover-provider", address], within: Self.discoveryTimeout)
-    return report["provider"]?.string.map { .provider($0) } ?? report["issuer"]?.string.map { .issuer($0) }
+    return (report["provider"]?.string, report["issuer"]?.string)
   }
 
   private var notUnderstood: CommandFailure {

@@ -46,7 +46,7 @@ struct RegistrationOptions: ParsableArguments {
     }
     let place = try SecretFile.path(for: account, beside: file.path)
     let token = try registrationTokenStdin ? initialToken() : nil
-    let client: DaemonProgram.Client
+    let client: (id: String, secret: Secret?, authentication: String?)
     do {
       client = try file.trying(account, in: trial.table(account, secretFile: nil)) {
         try file.program.register(account, in: $0, token: token)
@@ -66,11 +66,8 @@ struct RegistrationOptions: ParsableArguments {
 
   private func initialToken() throws -> Secret {
     let token = try Input.secret(prompt: "Initial access token: ", name: "initial access token").trimmingBlanks()
-    do {
-      return try SecretText.secret(.refreshToken, in: Array(token.utf8))
-    } catch {
-      throw CommandFailure(.failed, "The initial access token \(error.reason). It was not sent.")
-    }
+    return try Input.secret(
+      .refreshToken, in: Array(token.utf8), of: "The initial access token", else: "It was not sent.")
   }
 }
 

@@ -6,14 +6,14 @@ import HearthCore
 /// A client secret and the path of its file. The file is beside the configuration, and only its owner can read it.
 struct SecretFile {
   let path: String
-  private let secret: Secret
+  let secret: Secret
 
   /// Returns the path for the secret. If `configuration` is a link, the path is beside the link, because the target may
   /// be in a repository.
-  static func path(for account: AccountName, beside configuration: String) throws(CommandFailure) -> String {
+  static func path(for account: AccountName, beside configuration: String) throws -> String {
     let folder = configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)]
     let path = "\(folder)\(account).secret"
-    guard !ConfigurationPlace.exists(path) else {
+    guard !WholeFile.exists(path) else {
       throw CommandFailure(
         .failed, "The file \(path) already exists. Use it with --client-secret-file, or remove it first.")
     }
@@ -33,34 +33,27 @@ struct SecretFile {
       secret: try secret(in: Array(typed.utf8), of: "The typed text"))
   }
 
-  init(path: String, secret: Secret) { (self.path, self.secret) = (path, secret) }
-
   /// Reads the secret from standard input, without echo on a terminal.
-  init(for account: AccountName, beside configuration: String) throws {
-    path = try Self.path(for: account, beside: configuration)
-    guard !Input.isTerminal else {
-      secret = try Self.secret(in: Array(try Input.ask("Client secret: ", echo: false).utf8), of: "The typed text")
-      return
+  static func read(for account: AccountName, beside configuration: String) throws -> SecretFile {
+    let path = try path(for: account, beside: configuration)
+    if Input.isTerminal {
+      let typed = try Input.ask("Client secret: ", echo: false)
+      return SecretFile(path: path, secret: try secret(in: Array(typed.utf8), of: "The typed text"))
     }
     let bytes = try Input.all()
     guard !bytes.isEmpty else {
-      throw ValidationError(
-        "Standard input is empty, but must contain the client's secret.")
+      throw ValidationError("Standard input is empty, but must contain the client's secret.")
     }
-    secret = try Self.secret(in: bytes, of: "Standard input")
+    return SecretFile(path: path, secret: try secret(in: bytes, of: "Standard input"))
   }
 
   /// Extracts the client secret from the user's input. `name` is the start of the error message.
   @discardableResult
-  static func secret(in bytes: [UInt8], of name: String) throws(CommandFailure) -> Secret {
-    do {
-      return try SecretText.secret(.clientSecret, in: bytes)
-    } catch {
-      throw CommandFailure(.failed, "\(name) \(error.reason). Nothing was written.")
-    }
+  static func secret(in bytes: [UInt8], of name: String) throws -> Secret {
+    try Input.secret(.clientSecret, in: bytes, of: name, else: "Nothing was written.")
   }
 
-  fileprivate func write() throws(CommandFailure) {
+  fileprivate func write() throws {
     guard WholeFile.create(Array((secret.reveal() + "\n").utf8), at: path) else {
       throw CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
     }

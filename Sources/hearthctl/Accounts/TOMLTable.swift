@@ -31,31 +31,27 @@ struct TOMLTable {
   mutating func set(_ key: String, _ flag: Bool) { entries.append((key, .flag(flag))) }
 
   /// Returns the table's lines. Throws if a value contains a character that would be invisible in the file.
-  func text() throws(ValidationError) -> String {
+  func text() throws -> String {
     let header = "[\(try path.map(Self.key).joined(separator: "."))]"
     var lines = isElement ? "[\(header)]\n" : "\(header)\n"
     for (key, value) in entries { lines += "\(key) = \(try Self.text(of: value, for: key))\n" }
     return lines
   }
 
-  static func text(of value: Value, for key: String) throws(ValidationError) -> String {
+  static func text(of value: Value, for key: String) throws -> String {
     switch value {
     case .string(let text): return try quoted(text, for: key)
     case .integer(let number): return "\(number)"
     case .flag(let flag): return "\(flag)"
-    case .strings(let texts):
-      var quoted: [String] = []
-      for text in texts { quoted.append(try Self.quoted(text, for: key)) }
-      return "[\(quoted.joined(separator: ", "))]"
+    case .strings(let texts): return "[\(try texts.map { try quoted($0, for: key) }.joined(separator: ", "))]"
     case .table(let pairs):
-      var members: [String] = []
-      for (name, text) in pairs { members.append("\(try self.key(name)) = \(try quoted(text, for: key))") }
+      let members = try pairs.map { name, text in "\(try self.key(name)) = \(try quoted(text, for: key))" }
       return "{ \(members.joined(separator: ", ")) }"
     }
   }
 
   /// Returns the text of a list with strings added at the front, except strings that the list already contains.
-  static func text(of list: String, adding texts: [String], for key: String) throws(ValidationError) -> String {
+  static func text(of list: String, adding texts: [String], for key: String) throws -> String {
     guard list.hasPrefix("[") else { throw ValidationError("\"\(key)\" is not a list. Omit --add.") }
     var rest = list.dropFirst()
     for text in texts.reversed() {
@@ -67,13 +63,13 @@ struct TOMLTable {
   }
 
   /// Returns a bare key if possible (TOML 1.0.0, "Keys").
-  private static func key(_ name: String) throws(ValidationError) -> String {
+  private static func key(_ name: String) throws -> String {
     let isBare = !name.isEmpty && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "_-".utf8.contains($0) }
     return isBare ? name : try quoted(name, for: name)
   }
 
   /// Returns a basic string (TOML 1.0.0, "String").
-  private static func quoted(_ text: String, for key: String) throws(ValidationError) -> String {
+  private static func quoted(_ text: String, for key: String) throws -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
       guard scalar.isPlain else {

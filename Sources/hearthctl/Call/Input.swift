@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import HearthControl
 import HearthCore
 
 enum Input {
@@ -14,7 +15,7 @@ enum Input {
   }
 
   /// Throws if the terminal may have truncated a line, because terminals silently drop the end of long lines.
-  static func requireWhole(_ typed: [UInt8]) throws(CommandFailure) {
+  static func requireWhole(_ typed: [UInt8]) throws {
     let longest = typed.split(separator: UInt8(ascii: "\n")).map(\.count).max() ?? 0
     guard longest >= TypedLine.kernelLimit else { return }
     throw CommandFailure(
@@ -39,6 +40,17 @@ enum Input {
       throw ValidationError("The first line of standard input must contain the \(name), but it is empty.")
     }
     return line
+  }
+
+  /// Extracts a secret from the user's input. An error message starts with `name` and ends with `consequence`.
+  static func secret(
+    _ kind: SecretText.Kind, in bytes: [UInt8], of name: String, else consequence: String
+  ) throws -> Secret {
+    do {
+      return try SecretText.secret(kind, in: bytes)
+    } catch {
+      throw CommandFailure(.failed, "\(name) \(error.reason). \(consequence)")
+    }
   }
 
   /// Asks for a new passphrase twice, because a credential sealed with a mistyped passphrase could not be opened again.

@@ -17,7 +17,7 @@ struct Subprogram {
   /// program cannot be run. If the program takes longer than `limit`, kills the program and throws.
   func output(
     _ arguments: [String], input: [UInt8] = [], within limit: Duration
-  ) throws(CommandFailure) -> [UInt8] {
+  ) throws -> [UInt8] {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw CommandFailure(.failed, "Cannot create a pipe: \(reason()).") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

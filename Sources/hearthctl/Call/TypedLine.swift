@@ -49,7 +49,7 @@ struct TypedLine {
   }
 
   /// Waits for a line. Returns `nil` at end of file.
-  mutating func next() throws(CommandFailure) -> String? {
+  mutating func next() throws -> String? {
     while true {
       switch read() {
       case .going: continue
@@ -61,7 +61,7 @@ struct TypedLine {
 
   /// Returns the line that the user has typed, or `nil` if the line is empty or incomplete. Keeps an incomplete line
   /// for the next call.
-  mutating func waiting() throws(CommandFailure) -> String? {
+  mutating func waiting() throws -> String? {
     guard Self.isForeground else { return nil }
     // Turn off line editing again, because a shell that resumed this program may have restored its own settings.
     begin(dropsEarlier: false)
@@ -85,7 +85,7 @@ struct TypedLine {
     return group < 0 || group == getpgrp()
   }
 
-  private mutating func taken() throws(CommandFailure) -> String {
+  private mutating func taken() throws -> String {
     defer { (bytes, isTooLong) = ([], false) }
     guard !isTooLong else {
       throw CommandFailure(.failed, "The typed text is longer than \(Self.limit >> 20) MiB. Nothing was sent.")

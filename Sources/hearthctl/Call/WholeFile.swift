@@ -14,6 +14,12 @@ enum WholeFile {
     return true
   }
 
+  /// Returns whether the path exists, even if it is a broken link.
+  static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
   /// Creates a file that only its owner can access and syncs it to disk. Returns false and sets errno on failure. Does
   /// not change an existing file (EEXIST).
   static func create(_ bytes: [UInt8], at path: String) -> Bool {

@@ -34,7 +34,7 @@ struct Bundle {
   }
 
   /// Writes the report. Does not overwrite an existing file.
-  func write(to path: String) throws(CommandFailure) {
+  func write(to path: String) throws {
     guard WholeFile.create(Array((json.indented() + "\n").utf8), at: path) else {
       throw CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
     }

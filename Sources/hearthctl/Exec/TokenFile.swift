@@ -16,7 +16,7 @@ struct TokenFile {
   var path: String { folder + "/token" }
   private var unfinished: String { folder + "/next" }
 
-  init() throws(CommandFailure) {
+  init() throws {
     guard let place = variable("XDG_RUNTIME_DIR") else {
       throw CommandFailure(
         .failed,

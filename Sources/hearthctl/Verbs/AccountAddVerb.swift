@@ -70,7 +70,7 @@ struct AccountAddVerb: ParsableCommand {
     try keys.checkFiles()
     let secret: SecretFile? =
       try clientSecretStdin
-      ? SecretFile(for: account, beside: file.path)
+      ? SecretFile.read(for: account, beside: file.path)
       : hasAsked ? SecretFile.asked(for: account, beside: file.path) : registered
     var table = try keys.table(account, secretFile: secret?.path)
     let trial: Trial = try noCheck ? (nil, nil) : tryProvider(of: account, &table, file)
@@ -94,21 +94,20 @@ struct AccountAddVerb: ParsableCommand {
     let address = account
     let domain = String(address[address.index(after: address.lastIndex(of: "@")!)...])
     if keys.namesNoProvider {
-      let finding: DaemonProgram.Finding?
+      let found: (name: String?, issuer: String?)
       do {
-        finding = try program.provider(of: address)
+        found = try program.provider(of: address)
       } catch let refusal as DaemonProgram.Refusal {
         throw CommandFailure(
           refusal.mayPass ? .later : .failed, "\(refusal.sentence) Use --provider or --issuer instead.")
       }
-      switch finding {
-      case .provider(let name):
+      if let name = found.name {
         keys.provider = name
         Output.note("The provider of \(address) is \(name).")
-      case .issuer(let issuer):
+      } else if let issuer = found.issuer {
         keys.issuer = issuer
         Output.note("The issuer of \(domain) is \(issuer).")
-      case nil:
+      } else {
         throw CommandFailure(
           .failed,
           "\(domain) does not publish its provider (WebFinger) and is not a known email domain. Use --issuer, or "

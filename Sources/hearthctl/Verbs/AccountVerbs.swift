@@ -35,7 +35,7 @@ struct AccountSetting {
       isRunning = true
       program = program.reading(as: info)
     }
-    let path = try ConfigurationPlace.path(option: options.config, daemon: used, else: .ofThisProcess)
+    let path = try AccountFile.path(option: options.config, daemon: used, else: .ofThisProcess)
     isServed = isRunning ? used == nil || used == path : nil
     file = AccountFile(path: path, program: program)
     self.options = daemonOptions
@@ -98,7 +98,7 @@ struct AccountListVerb: ParsableCommand {
     let sessions = try setting.sessions()
     let rows = accounts.map { ($0, sessions[$0.name]) }
     let json: JSON = [
-      "configuration": ConfigurationPlace.exists(setting.file.path) ? .string(setting.file.path) : nil,
+      "configuration": WholeFile.exists(setting.file.path) ? .string(setting.file.path) : nil,
       "accounts": .array(
         rows.map { account, session in
           var row = account.json.object ?? [:]

@@ -95,12 +95,8 @@ struct LoginVerb: ParsableCommand {
       ? try Input.ask("Refresh token: ", echo: false)
       : String(decoding: ByteOrderMark.removed(from: try Input.all()), as: UTF8.self).trimmingBlanks()
     guard !given.isEmpty else { throw ValidationError("Standard input contains no refresh token.") }
-    let token: Secret
-    do {
-      token = try SecretText.secret(.refreshToken, in: Array(given.utf8))
-    } catch {
-      throw CommandFailure(.failed, "The refresh token \(error.reason). It was not sent.")
-    }
+    let token = try Input.secret(
+      .refreshToken, in: Array(given.utf8), of: "The refresh token", else: "It was not sent.")
     return try daemon.call(ImportGrant(account, refreshToken: token, replace: replace))
   }
 

@@ -97,7 +97,7 @@ struct SinkAddVerb: ParsableCommand {
   private func check(_ place: String, _ file: AccountFile) throws {
     let isNetrc = format == SinkSettings.Format.netrc.rawValue
     let mayBeThere = isNetrc || inPlace && !SinkVerb.holdsToken(place, format: format, of: account)
-    guard mayBeThere || !ConfigurationPlace.exists(place) else {
+    guard mayBeThere || !WholeFile.exists(place) else {
       if let sink = try file.sinks().first(where: { $0.path == place }) {
         throw CommandFailure(.failed, "\(place) is already a token file of \(sink.account). Nothing was written.")
       }
@@ -105,7 +105,7 @@ struct SinkAddVerb: ParsableCommand {
         .failed, "The file \(place) already exists. Remove it first, or choose another path. Nothing was written.")
     }
     let folder = place.lastIndex(of: "/").map { $0 == place.startIndex ? "/" : String(place[..<$0]) } ?? "."
-    guard ConfigurationPlace.exists(folder) else {
+    guard WholeFile.exists(folder) else {
       throw CommandFailure(
         .failed,
         "The folder \(folder) does not exist. Create it with \"mkdir -p -m 700 \(folder)\". Nothing was written.")

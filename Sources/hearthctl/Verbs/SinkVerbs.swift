@@ -57,7 +57,7 @@ struct SinkListVerb: ParsableCommand {
     let states = try setting.sessions().mapValues(\.state)
     let trouble = try trouble(Set(sinks.map(\.account)).intersection(states.keys))
     let json: JSON = [
-      "configuration": ConfigurationPlace.exists(setting.file.path) ? .string(setting.file.path) : nil,
+      "configuration": WholeFile.exists(setting.file.path) ? .string(setting.file.path) : nil,
       "sinks": .array(
         sinks.map { sink in
           var row = sink.json.object ?? [:]
@@ -141,7 +141,7 @@ struct SinkRemoveVerb: ParsableCommand {
       let file =
         if holdsToken {
           "\(place) still contains the token\(reload.isDone ? "" : "; the daemon removes it when it loads the change")."
-        } else if ConfigurationPlace.exists(place) {
+        } else if WholeFile.exists(place) {
           "\(place) no longer contains a token of \(account)."
         } else {
           "\(place) was removed."
