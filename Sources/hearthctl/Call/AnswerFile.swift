@@ -3,26 +3,22 @@ import Glibc
 /// The destination for the body of a response. A file is either replaced completely or left unchanged. Pipes, devices
 /// and standard output (`-`) are written directly.
 struct AnswerFile {
-  private enum Kind {
-    case standardOutput
-    /// A regular file and its permissions. If the file exists, symbolic links in its path are resolved.
-    case file(String, mode_t)
-    /// A pipe, a terminal or another device.
-    case stream
-  }
-
   private let path: String
-  private let kind: Kind
+  /// A regular file and its permissions, or `nil` for anything else. If the file exists, symbolic links in its path are
+  /// resolved.
+  private let file: (path: String, mode: mode_t)?
 
   /// Throws if a file cannot be written at the path, before a request is sent whose response would be lost. Does not
   /// check pipes, devices and standard output.
   init(_ path: String) throws {
     self.path = path
-    kind = try Self.kind(of: path)
+    file = path == "-" ? nil : try Self.file(path)
+    // A new file in the folder replaces the old one.
+    guard let file, access(Self.folder(of: file.path), W_OK | X_OK) != 0 else { return }
+    throw Self.failure(file.path)
   }
 
-  private static func kind(of path: String) throws -> Kind {
-    if path == "-" { return .standardOutput }
+  private static func file(_ path: String) throws -> (path: String, mode: mode_t)? {
     var status = stat()
     if stat(path, &status) == 0 {
       switch status.st_mode & S_IFMT {
@@ -30,8 +26,8 @@ struct AnswerFile {
       case S_IFREG:
         guard let end = realpath(path, nil) else { throw failure(path) }
         defer { free(end) }
-        return try file(String(cString: end), status.st_mode & 0o777)
-      default: return .stream
+        return (String(cString: end), status.st_mode & 0o777)
+      default: return nil
       }
     }
     guard errno == ENOENT else { throw failure(path) }
@@ -39,14 +35,7 @@ struct AnswerFile {
     guard lstat(path, &status) != 0 else { throw failure(path) }
     let mask = umask(0)
     umask(mask)
-    return try file(path, 0o666 & ~mask)
-  }
-
-  /// Returns the kind for a regular file. Throws if the folder is not writable, because a new file in it replaces the
-  /// old one.
-  private static func file(_ path: String, _ mode: mode_t) throws -> Kind {
-    guard access(folder(of: path), W_OK | X_OK) == 0 else { throw failure(path) }
-    return .file(path, mode)
+    return (path, 0o666 & ~mask)
   }
 
   private static func folder(of path: String) -> String {
@@ -60,17 +49,13 @@ struct AnswerFile {
 
   /// Runs `body`, which writes the response piece by piece. If `body` throws, an existing file is left unchanged.
   func write(_ body: ((_ piece: [UInt8]) throws -> Void) throws -> Void) throws {
-    switch kind {
-    case .standardOutput:
-      try body { piece in
-        guard WholeFile.write(piece, to: STDOUT_FILENO) else { throw Self.failure("Standard output") }
-      }
-    case .file(let file, let mode): try replace(file, mode, with: body)
-    case .stream:
-      let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-      defer { if descriptor >= 0 { close(descriptor) } }
-      guard descriptor >= 0 else { throw Self.failure(path) }
-      try body { piece in guard WholeFile.write(piece, to: descriptor) else { throw Self.failure(path) } }
+    if let file { return try replace(file.path, file.mode, with: body) }
+    let isOutput = path == "-"
+    let descriptor = isOutput ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Self.failure(path) }
+    defer { if !isOutput { close(descriptor) } }
+    try body { piece in
+      guard WholeFile.write(piece, to: descriptor) else { throw Self.failure(isOutput ? "Standard output" : path) }
     }
   }
 

@@ -35,7 +35,7 @@ extension DaemonOptions {
 
   var socketPath: String {
     get throws {
-      do throws(SocketPath.Failure) {
+      do {
         return try SocketPath.resolve(option: socket, else: .ofThisProcess)
       } catch {
         switch error {

@@ -104,7 +104,7 @@ struct ImportBatches: ~Copyable {
       params["bytesBefore"] = JSON(keptBytes)
     }
     let json: JSON
-    do throws(ControlClient.Failure) {
+    do {
       json = try daemon.call(ImportItems.name, params)
     } catch {
       guard case .refused(let refusal) = error, refusal.isAboutItems else { throw error }

@@ -31,32 +31,23 @@ struct InputLines {
   /// Returns the next line, or `nil` at end of file.
   mutating func next() throws -> [UInt8]? {
     while true {
-      var line: [UInt8]?
-      do throws(LineFramer.LineTooLong) {
-        if let next = try framer.next() {
-          number += 1
-          line = next
-        }
+      let line: [UInt8]?
+      do {
+        line = try framer.next()
       } catch {
         throw CommandFailure(.failed, "Line \(number + 1) is longer than \(Self.limit >> 20) MiB.")
       }
       if let line {
+        number += 1
         if descriptor == STDIN_FILENO, Input.isTerminal { try Input.requireWhole(line) }
         return line
       }
       if isAtEnd { return nil }
-      try fill()
+      guard let chunk = WholeFile.piece(descriptor) else { throw failure }
+      isAtEnd = chunk.isEmpty
+      // At the end of the file, add the newline that the last line may lack.
+      framer.push(isAtEnd ? (framer.isInsideLine ? [UInt8(ascii: "\n")] : []) : chunk)
     }
-  }
-
-  private mutating func fill() throws {
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    let count = read(descriptor, &chunk, chunk.count)
-    if count < 0, errno == EINTR { return }
-    guard count >= 0 else { throw failure }
-    isAtEnd = count == 0
-    // At the end of the file, add the newline that the last line may lack.
-    framer.push(isAtEnd ? (framer.isInsideLine ? [UInt8(ascii: "\n")] : []) : Array(chunk[..<count]))
   }
 
   private var failure: CommandFailure { CommandFailure(.failed, "\(name) cannot be read: \(reason()).") }

@@ -118,12 +118,8 @@ final class RequestBody {
 
   /// Reads the next bytes. Returns an empty array at end of file.
   private static func read(_ descriptor: Int32, _ name: String) throws -> [UInt8] {
-    var piece = [UInt8](repeating: 0, count: pieceSize)
-    while true {
-      let count = Glibc.read(descriptor, &piece, piece.count)
-      if count >= 0 { return Array(piece.prefix(count)) }
-      if errno != EINTR { throw unreadable(name) }
-    }
+    guard let piece = WholeFile.piece(descriptor) else { throw unreadable(name) }
+    return piece
   }
 
   private static func unreadable(_ name: String) -> CommandFailure {

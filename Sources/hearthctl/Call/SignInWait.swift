@@ -22,9 +22,9 @@ struct SignInWait {
     defer { typed?.end(dropsEarlier: false) }
     // Subscribe to events, because an event reports why the daemon rejected a request to the redirect address.
     if begun.authorizationURL != nil { _ = try? daemon.call(Subscribe(topics: [.session], account: account)) }
-    var (told, asksAddress): (String?, Bool) = (nil, false)
+    var told: String?
     var opening = instruct()
-    asksAddress = begun.authorizationURL != nil && opening == nil
+    var asksAddress = begun.authorizationURL != nil && opening == nil
     let deadline = limit.map { Timestamp.now + $0 }
     let call = try daemon.begin(AwaitSignIn(begun.id))
     defer { ProgressLine.clear() }
@@ -35,16 +35,24 @@ struct SignInWait {
         return try giveUp(call, "The sign-in was not completed within the time set by --timeout.", .later, &daemon)
       }
       if let why = opening?.failure() {
-        tellOfFailure(why)
+        ProgressLine.clear()
+        askToOpen(begun.authorizationURL ?? "", "Could not open a browser: \(why). ")
         asksAddress = true
       }
       for notification in daemon.earlierNotifications() {
         guard let message = notification.session?.signIn?.message, message != told else { continue }
         told = message
-        tellOfRefusal(message)
+        // Explain why the daemon rejected a request to the redirect address.
+        ProgressLine.clear()
+        Output.note(Input.isTerminal ? "\(message)\n\nPaste the page's address here:\n" : message)
         asksAddress = true
       }
-      if let address = try typed?.waiting() { try complete(address, &daemon) }
+      if let address = try typed?.waiting(),
+        case .failure(let rejection) = try daemon.call(each: [CompleteSignIn(begun.id, address: Secret(address))])[0]
+      {
+        ProgressLine.clear()
+        Output.note(rejection.message)
+      }
       // Do not overwrite what the user is typing.
       if typed?.isEmpty != false { showTimeLeft(asksAddress: asksAddress && typed != nil) }
     }
@@ -61,28 +69,12 @@ struct SignInWait {
       Output.note("Opening your browser to sign in to \(account). If it does not open, go to:\n\n  \(url)\n")
       return opening
     }
-    Output.note("Open this address in a browser to sign in to \(account):\n\n  \(url)\n")
-    offerPasting()
+    askToOpen(url)
     return nil
   }
 
-  private func tellOfFailure(_ why: String) {
-    ProgressLine.clear()
-    Output.note(
-      "Could not open a browser: \(why). Open this address in a browser to sign in to \(account):\n\n  "
-        + "\(begun.authorizationURL ?? "")\n")
-    offerPasting()
-  }
-
-  /// Explains why the daemon rejected a request to the redirect address.
-  private func tellOfRefusal(_ message: String) {
-    ProgressLine.clear()
-    Output.note(Input.isTerminal ? "\(message)\n\n\(Self.asksAddress)" : message)
-  }
-
-  private static let asksAddress = "Paste the page's address here:\n"
-
-  private func offerPasting() {
+  private func askToOpen(_ url: String, _ why: String = "") {
+    Output.note("\(why)Open this address in a browser to sign in to \(account):\n\n  \(url)\n")
     guard Input.isTerminal else { return }
     Output.note("If your browser ends up on a page that it cannot load, paste that page's address here:\n")
   }
@@ -111,16 +103,6 @@ struct SignInWait {
 
   /// Returns whether the page can be opened only on this machine.
   private static func isLocal(_ page: String) -> Bool { (try? HTTPURL(page))?.origin.isLoopback == true }
-
-  private func complete(_ address: String, _ daemon: inout ControlClient) throws {
-    do throws(ControlClient.Failure) {
-      _ = try daemon.call(CompleteSignIn(begun.id, address: Secret(address)))
-    } catch {
-      guard case .refused(let rejection) = error else { throw error }
-      ProgressLine.clear()
-      Output.note(rejection.message)
-    }
-  }
 
   /// Cancels the sign-in and throws. If the sign-in has already succeeded, returns its result.
   private func giveUp(

@@ -18,36 +18,39 @@ struct Subprogram {
   func output(
     _ arguments: [String], input: [UInt8] = [], within limit: Duration
   ) throws -> [UInt8] {
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw CommandFailure(.failed, "Cannot create a pipe: \(reason()).") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    defer { close(ends[0]) }
+    let ends = try Self.pipe()
+    defer { close(ends.reading) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    var inputEnds: [Int32] = [0, 0]
-    guard pipe(&inputEnds) == 0 else { throw CommandFailure(.failed, "Cannot create a pipe: \(reason()).") }
-    for end in inputEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    defer { close(inputEnds[0]) }
-    let isGiven = WholeFile.write(input, to: inputEnds[1])
-    close(inputEnds[1])
+    let inputEnds = try Self.pipe()
+    defer { close(inputEnds.reading) }
+    let isGiven = WholeFile.write(input, to: inputEnds.writing)
+    close(inputEnds.writing)
     guard isGiven else { throw CommandFailure(.failed, "Cannot write to the standard input of \(path).") }
-    posix_spawn_file_actions_adddup2(&actions, inputEnds[0], STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, inputEnds.reading, STDIN_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, ends.writing, STDOUT_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     var words = ([path] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var process = pid_t()
     let code = posix_spawn(&process, path, &actions, nil, &words, environ)
-    close(ends[1])
+    close(ends.writing)
     guard code == 0 else {
       throw CommandFailure(.failed, "\(path) cannot be run: \(String(cString: strerror(code))).")
     }
-    let output = Self.read(ends[0], until: Timestamp.now + limit)
+    let output = Self.read(ends.reading, until: Timestamp.now + limit)
     if output == nil { kill(process, SIGKILL) }
     waitForEnd(of: process)
     guard let output else { throw CommandFailure(.later, "\(path) did not respond in time. Try again.") }
     return output
+  }
+
+  private static func pipe() throws -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [0, 0]
+    guard Glibc.pipe(&ends) == 0 else { throw CommandFailure(.failed, "Cannot create a pipe: \(reason()).") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
   }
 
   /// Reads all output, or returns `nil` if the deadline passes first.

@@ -38,17 +38,23 @@ enum WholeFile {
   /// Reads everything. Returns `nil` if that fails or if there are more than `limit` bytes.
   static func read(_ descriptor: Int32, limit: Int = .max) -> [UInt8]? {
     var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
     while bytes.count <= limit {
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
-      if count == 0 { return bytes }
-      if count > 0 {
-        bytes += chunk[..<count]
-      } else if errno != EINTR {
-        return nil
-      }
+      guard let piece = piece(descriptor) else { return nil }
+      if piece.isEmpty { return bytes }
+      bytes += piece
     }
     return nil
+  }
+
+  /// Reads the next bytes, at most 64 KiB. Returns an empty array at end of file. Returns `nil` and sets errno on
+  /// failure.
+  static func piece(_ descriptor: Int32) -> [UInt8]? {
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = Glibc.read(descriptor, &piece, piece.count)
+      if count >= 0 { return Array(piece.prefix(count)) }
+      if errno != EINTR { return nil }
+    }
   }
 }
 
