@@ -16,7 +16,7 @@ enum Main {
       exit(ExitStatus.failed.rawValue)
     }
     do {
-      var verb = try PlainLine.verb(line) ?? Verbs.parse(line)
+      var verb = try PlainLine.verb(line) ?? Hearthctl.verb(in: line)
       try verb.run()
       // Commands that watch for changes return here after Ctrl-C.
       if Interruption.hasCome { exit(ExitStatus.interrupted.rawValue) }
@@ -40,7 +40,7 @@ enum Main {
       }
       let message = Hearthctl.message(for: error)
       Output.error(message.last.map { ".?!".contains($0) } == true ? message : message + ".")
-      Output.note("See '\(Verbs.command(in: line)) --help' for more information.")
+      Output.note("See '\(Hearthctl.command(in: line)) --help' for more information.")
       exit(code.rawValue)
     }
   }

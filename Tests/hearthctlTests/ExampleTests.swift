@@ -14,7 +14,7 @@ import Testing
       let command = try #require(words.firstIndex(of: "hearthctl"), "\(line)")
       let arguments = words[(command + 1)...].prefix { $0 != "|" && $0 != "#" }
       #expect(arguments.starts(with: verb.path), "\(line)")
-      #expect(throws: Never.self, "\(line)") { try Verbs.parse(Array(arguments)) }
+      #expect(throws: Never.self, "\(line)") { try Hearthctl.verb(in: Array(arguments)) }
     }
   }
 

@@ -20,7 +20,7 @@ import Testing
       if words.starts(with: ["credential", "git"]) || words.starts(with: ["credential", "docker"]) {
         words.append("get")
       }
-      #expect(throws: Never.self, "\(call.1)") { try Verbs.parse(words[...]) }
+      #expect(throws: Never.self, "\(call.1)") { try Hearthctl.verb(in: words[...]) }
     }
   }
 
@@ -37,7 +37,7 @@ import Testing
       let words = line.1.prefix { $0 != "|" && $0 != ">" }.matches(of: /'([^']*)'|(\S+)/).map {
         String($0.1 ?? $0.2 ?? "")
       }
-      #expect(throws: Never.self, "\(line.1)") { try Verbs.parse(words[...]) }
+      #expect(throws: Never.self, "\(line.1)") { try Hearthctl.verb(in: words[...]) }
     }
   }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct PlainLineTests {
   private static func plain(_ line: [String]) -> String? { PlainLine.verb(line[...]).map { "\($0)" } }
 
-  private static func parsed(_ line: [String]) throws -> String { "\(try Verbs.parse(line))" }
+  private static func parsed(_ line: [String]) throws -> String { "\(try Hearthctl.verb(in: line))" }
 
   @Test(
     "the calls that scripts make are plain, and read as ArgumentParser reads them",
@@ -59,7 +59,7 @@ import Testing
       ("token --wait 7 work", 7), ("token work", nil),
     ])
   func wait(line: String, seconds: Int?) throws {
-    let verb = try #require(try Verbs.parse(line.split(separator: " ").map(String.init)) as? TokenVerb)
+    let verb = try #require(try Hearthctl.verb(in: line.split(separator: " ").map(String.init)) as? TokenVerb)
     #expect(verb.choice.account == "work" && verb.wait == seconds)
   }
 

@@ -1,7 +1,12 @@
 import Glibc
 import HearthControl
 
-enum Browser {
+/// A browser that was started to show a page. If it fails, the next program in the list is started.
+struct Browser {
+  /// The running program and its name.
+  private var current: (process: pid_t, name: String)?
+  private var others: ArraySlice<[String]>
+
   /// Whether there is a display, or `$BROWSER` contains a command.
   static var isThere: Bool {
     BrowserCommand.isNamed(variable("BROWSER")) || variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil
@@ -9,48 +14,38 @@ enum Browser {
 
   /// Opens a page with `$BROWSER` or xdg-open and does not wait for the program to end. Returns `nil` if no browser is
   /// available or none could be started.
-  static func open(_ url: String) -> Opening? {
-    isThere ? Opening(BrowserCommand.lines(variable("BROWSER"), for: url)) : nil
+  init?(opening url: String) {
+    guard Self.isThere else { return nil }
+    others = BrowserCommand.lines(variable("BROWSER"), for: url)[...]
+    startNext()
+    if current == nil { return nil }
   }
 
-  /// A browser that was started to show a page. If it fails, the next program in the list is started.
-  struct Opening {
-    /// The running program and its name.
-    private var current: (process: pid_t, name: String)?
-    private var others: ArraySlice<[String]>
+  private mutating func startNext() {
+    current = nil
+    while current == nil, let line = others.popFirst() {
+      current = Self.start(line).map { ($0, line[0]) }
+    }
+  }
 
-    fileprivate init?(_ lines: [[String]]) {
-      others = lines[...]
+  /// Returns the last program's failure once all programs have failed. Returns `nil` if a program has succeeded or is
+  /// still running.
+  mutating func failure() -> String? {
+    while let (process, name) = current {
+      var status: Int32 = 0
+      guard waitpid(process, &status, WNOHANG) == process else { return nil }
+      guard status != 0 else {
+        current = nil
+        return nil
+      }
       startNext()
-      if current == nil { return nil }
-    }
-
-    private mutating func startNext() {
-      current = nil
-      while current == nil, let line = others.popFirst() {
-        current = Browser.start(line).map { ($0, line[0]) }
+      if current == nil {
+        let signal = status & 0x7F
+        return signal == 0
+          ? "\(name) exited with status \(status >> 8 & 0xFF)" : "\(name) was killed by signal \(signal)"
       }
     }
-
-    /// Returns the last program's failure once all programs have failed. Returns `nil` if a program has succeeded or is
-    /// still running.
-    mutating func failure() -> String? {
-      while let (process, name) = current {
-        var status: Int32 = 0
-        guard waitpid(process, &status, WNOHANG) == process else { return nil }
-        guard status != 0 else {
-          current = nil
-          return nil
-        }
-        startNext()
-        if current == nil {
-          let signal = status & 0x7F
-          return signal == 0
-            ? "\(name) exited with status \(status >> 8 & 0xFF)" : "\(name) was killed by signal \(signal)"
-        }
-      }
-      return nil
-    }
+    return nil
   }
 
   /// Starts a program. Returns its process ID, or `nil` if the program cannot be run.

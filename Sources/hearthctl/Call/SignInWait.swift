@@ -60,14 +60,14 @@ struct SignInWait {
 
   /// Shows the user what to do and, if `opensBrowser` is set, tries to start a browser. Returns the browser, or `nil`
   /// if no browser was started.
-  private func instruct() -> Browser.Opening? {
+  private func instruct() -> Browser? {
     guard let url = begun.authorizationURL else {
       if let code = begun.userCode { show(code) }
       return nil
     }
-    if opensBrowser, let opening = Browser.open(url) {
+    if opensBrowser, let browser = Browser(opening: url) {
       Output.note("Opening your browser to sign in to \(account). If it does not open, go to:\n\n  \(url)\n")
-      return opening
+      return browser
     }
     askToOpen(url)
     return nil

@@ -56,7 +56,7 @@ struct LogoutVerb: ParsableCommand {
   private func show(_ page: SignedOut.EndSession, _ account: AccountName) {
     switch page {
     case .url(let url):
-      let isOpening = !noBrowser && Browser.open(url) != nil
+      let isOpening = !noBrowser && Browser(opening: url) != nil
       if daemonOptions.json { break }
       let what =
         isOpening
