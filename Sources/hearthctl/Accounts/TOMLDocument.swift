@@ -135,12 +135,7 @@ struct TOMLElement {
     /// A key and its value. The value may span several lines.
     case pair
 
-    var isContent: Bool {
-      switch self {
-      case .header, .pair: true
-      case .blank, .comment: false
-      }
-    }
+    var isContent: Bool { self == .header || self == .pair }
   }
 
   let kind: Kind
@@ -156,49 +151,37 @@ struct TOMLElement {
   }
 
   static func all(in bytes: [UInt8]) -> [TOMLElement] {
-    var scanner = Scanner(bytes: bytes)
-    var elements: [TOMLElement] = []
-    var table: [String] = []
-    while let (kind, range, header) = scanner.next() {
-      if let header { table = header }
-      elements.append(TOMLElement(kind: kind, table: table, range: range))
-    }
-    return elements
+    Array(IteratorSequence(Scanner(bytes: bytes)))
   }
 }
 
-private struct Scanner {
+private struct Scanner: IteratorProtocol {
   let bytes: [UInt8]
-  private var position = 0
-
-  init(bytes: [UInt8], position: Int = 0) {
-    self.bytes = bytes
-    self.position = position
-  }
+  var position = 0
+  /// The table of the last header.
+  var table: [String] = []
 
   private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Returns the kind and range of the next element. For a header, also returns the table's name.
-  mutating func next() -> (TOMLElement.Kind, Range<Int>, [String]?)? {
+  mutating func next() -> TOMLElement? {
     let start = position
     guard start < bytes.count else { return nil }
     // Skip a byte order mark at the start of the file, because it is not part of the first statement.
     if start == 0, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     skipBlanks()
-    var header: [String]?
     let kind: TOMLElement.Kind
     switch byte {
     case nil, UInt8(ascii: "\n"), UInt8(ascii: "\r"): kind = .blank
     case UInt8(ascii: "#"): kind = .comment
     case UInt8(ascii: "["):
       kind = .header
-      header = name()
+      table = name()
     default: kind = .pair
     }
     skipStatement()
     // Stay within the text, because an escape in an unterminated string may extend beyond the end.
     position = min(position, bytes.count)
-    return (kind, start..<position, header)
+    return TOMLElement(kind: kind, table: table, range: start..<position)
   }
 
   /// Parses the pair at the current position.
