@@ -258,3 +258,9 @@ struct AccountKeys: ParsableArguments {
     }
   }
 }
+
+extension TOMLTable {
+  fileprivate mutating func set(_ key: String, _ pairs: [(key: String, value: String)]) {
+    if !pairs.isEmpty { entries.append((key, .table(pairs))) }
+  }
+}

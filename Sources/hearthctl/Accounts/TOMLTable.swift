@@ -28,10 +28,6 @@ struct TOMLTable {
     if !values.isEmpty { entries.append((key, .strings(values))) }
   }
 
-  mutating func set(_ key: String, _ pairs: [(key: String, value: String)]) {
-    if !pairs.isEmpty { entries.append((key, .table(pairs))) }
-  }
-
   mutating func set(_ key: String, _ flag: Bool) { entries.append((key, .flag(flag))) }
 
   /// Returns the table's lines. Throws if a value contains a character that would be invisible in the file.
