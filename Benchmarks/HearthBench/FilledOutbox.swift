@@ -91,7 +91,7 @@ final class FilledOutbox {
     let now = Self.now
     let items = (0..<number).map { _ in
       made += 1
-      let id = ItemID.make(at: now, random: (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max)))
+      let id = OutboxItem.makeID(at: now, random: (.random(in: 0...UInt64.max), .random(in: 0...UInt64.max)))
       if made.isMultiple(of: max(count / 100, 1)) { sampleIDs.append(id) }
       let isOthers = someLater && made % 5 == 4
       let isLater = someLater && made % 4 == 3

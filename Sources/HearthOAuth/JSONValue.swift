@@ -14,7 +14,7 @@ enum JSONValue: Hashable, Sendable {
   /// Parses JSON. Skips a byte order mark, which some servers send. Returns `nil` if the bytes are not JSON. If an
   /// object repeats a name, the first member counts. A number that is too large becomes null.
   init?(parsing bytes: [UInt8]) {
-    guard let json = try? JSON(parsing: ByteOrderMark.removed(from: bytes), allowsTwins: true) else { return nil }
+    guard let json = try? JSON(parsing: bytes.withoutByteOrderMark, allowsTwins: true) else { return nil }
     self.init(json)
   }
 

@@ -8,9 +8,9 @@ package struct ImportGrant: ControlMethod {
     errors: [.locked, .refreshUnavailable, .unknownAccount, .storageUnavailable, .signInFailed, .passphraseNeeded])
   package static let parameters = Fields<ImportGrant>(
     .required("account", \.account, .account),
-    .optional("refreshToken", \.refreshToken, .token(TokenSyntax.isRefreshToken)),
-    .optional("accessToken", \.accessToken, .token(TokenSyntax.isBearer)),
-    .optional("idToken", \.idToken, .token(TokenSyntax.isBearer)),
+    .optional("refreshToken", \.refreshToken, .token(\.isRefreshToken)),
+    .optional("accessToken", \.accessToken, .token(\.isBearerToken)),
+    .optional("idToken", \.idToken, .token(\.isBearerToken)),
     .optional("expiresIn", \.expiresIn, .seconds(in: 0...Int(Int32.max))),
     .optional("replace", \.replace, .bool, default: false), make: Self.init)
 

@@ -24,8 +24,8 @@ package enum SecretText {
   /// Returns the secret without a byte order mark or trailing newlines. If the text is a JSON object or array, returns
   /// the only secret of this kind in it.
   package static func secret(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> Secret {
-    guard !ByteOrderMark.saysUTF16(bytes) else { throw Refusal(reason: "is UTF-16 text and must be saved as UTF-8") }
-    let bytes = ByteOrderMark.removed(from: bytes)
+    guard !bytes.hasUTF16Mark else { throw Refusal(reason: "is UTF-16 text and must be saved as UTF-8") }
+    let bytes = bytes.withoutByteOrderMark
     // Treat text that is not valid JSON as the secret, because a secret may start with a brace too.
     if let json = try? JSON(parsing: bytes, allowsTwins: true), json.object != nil || json.array != nil {
       return Secret(try secret(kind, in: json))

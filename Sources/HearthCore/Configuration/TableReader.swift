@@ -154,7 +154,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 
   package func duration(_ key: Key, orZero: Bool = false) throws(ConfigurationError) -> Duration? {
     guard let text = try string(key) else { return nil }
-    guard let duration = Quantity.duration(from: text) else {
+    guard let duration = ConfigurationValue.duration(from: text) else {
       throw error(key, "must be a duration like \"500ms\", \"30s\", \"5m\", \"6h\" or \"7d\", not \"\(text)\"")
     }
     guard orZero || duration > .zero else { throw error(key, "must be greater than zero") }
@@ -164,7 +164,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
   /// Reads a size with a unit, such as `64KiB`, in bytes.
   package func byteCount(_ key: Key) throws(ConfigurationError) -> Int? {
     guard let text = try string(key) else { return nil }
-    guard let count = Quantity.byteCount(from: text) else {
+    guard let count = ConfigurationValue.byteCount(from: text) else {
       throw error(key, "must be a size like \"64KiB\", \"1MiB\" or \"1GiB\", not \"\(text)\"")
     }
     guard count > 0 else { throw error(key, "must be greater than zero") }
@@ -232,8 +232,7 @@ extension String {
   }
 }
 
-/// Parses durations and sizes, which are numbers followed by a unit.
-package enum Quantity {
+extension ConfigurationValue {
   /// Parses a duration such as `500ms`, `30s`, `5m`, `6h` or `7d`. Returns `nil` if the text is invalid or the duration
   /// exceeds 100 years.
   package static func duration(from text: String) -> Duration? {

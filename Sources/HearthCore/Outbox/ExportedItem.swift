@@ -50,7 +50,7 @@ extension ExportedItem {
   /// than the idempotency horizon, the original outbox may have sent the item in the meantime. The item's result then
   /// counts as unknown since the export, unless it was already unknown before.
   package func kept(horizon: Duration, at now: Timestamp) throws(Failure) -> NewOutboxItem.Kept {
-    guard ItemID.isValid(id) else { throw .invalidParams("id must be a lowercase UUID") }
+    guard OutboxItem.isID(id) else { throw .invalidParams("id must be a lowercase UUID") }
     if let reason, !state.reasons.contains(reason) {
       throw .invalidParams("reason cannot be \(reason.rawValue) if the state is \(state.rawValue)")
     }

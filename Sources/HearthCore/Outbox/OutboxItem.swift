@@ -112,10 +112,10 @@ extension OutboxItem.State {
   }
 }
 
-/// Creates and validates the identifiers of outbox items. The identifiers sort by creation time.
-package enum ItemID {
-  /// Creates a version 7 UUID (RFC 9562, section 5.7) from 74 of the given random bits.
-  package static func make(at time: Timestamp, random: (UInt64, UInt64)) -> String {
+extension OutboxItem {
+  /// Creates an identifier: a version 7 UUID (RFC 9562, section 5.7) from 74 of the given random bits. The identifiers
+  /// sort by creation time.
+  package static func makeID(at time: Timestamp, random: (UInt64, UInt64)) -> String {
     let high = UInt64(bitPattern: time.milliseconds) << 16 | 0x7000 | random.0 & 0x0FFF
     let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
     let digits = hex(high) + hex(low)
@@ -123,7 +123,7 @@ package enum ItemID {
       + "-\(digits.dropFirst(16).prefix(4))-\(digits.dropFirst(20))"
   }
 
-  package static func isValid(_ text: String) -> Bool {
+  static func isID(_ text: String) -> Bool {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
       && text.utf8.allSatisfy { byte in "0123456789abcdef-".utf8.contains(byte) }

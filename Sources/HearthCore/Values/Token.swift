@@ -18,20 +18,15 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The characters that tokens may contain. A control character could end the header that carries the token.
-package enum TokenSyntax {
-  /// Returns whether the text can be sent in an `Authorization` header. The text must be visible ASCII (RFC 6749,
-  /// appendix A.12) without spaces, which separate the parts of the header. Some providers issue tokens that are not a
-  /// b64token (RFC 6750, section 2.1), so the syntax is not restricted further.
-  package static func isBearer(_ text: String) -> Bool {
-    text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-  }
+extension String {
+  /// Whether the text can be sent in an `Authorization` header. The text must be visible ASCII (RFC 6749, appendix
+  /// A.12) without spaces, which separate the parts of the header. Some providers issue tokens that are not a b64token
+  /// (RFC 6750, section 2.1), so the syntax is not restricted further.
+  package var isBearerToken: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 
-  /// Returns whether the text can be a refresh token, which only the token endpoint receives: visible ASCII and spaces
-  /// (RFC 6749, appendix A.17).
-  package static func isRefreshToken(_ text: String) -> Bool {
-    text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
-  }
+  /// Whether the text can be a refresh token, which only the token endpoint receives: visible ASCII and spaces (RFC
+  /// 6749, appendix A.17).
+  package var isRefreshToken: Bool { utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 }
 
 /// The configured scopes and audience of an account's tokens. Clients cannot get tokens with different scopes or a

@@ -49,12 +49,12 @@ package struct ClientFile: Hashable, Sendable {
   /// Reads the file as UTF-8 text, without a byte order mark. Throws if the file is UTF-16, which some editors write.
   func text(from files: any FileSystem) async throws(RefreshFailure) -> String {
     let bytes = try await read(from: files)
-    guard !ByteOrderMark.saysUTF16(bytes) else {
+    guard !bytes.hasUTF16Mark else {
       throw .misconfigured(
         message:
           "Cannot use the \(name) in \(place), because the file is UTF-16 text. Save it as UTF-8.")
     }
-    return String(decoding: ByteOrderMark.removed(from: bytes), as: UTF8.self)
+    return String(decoding: bytes.withoutByteOrderMark, as: UTF8.self)
   }
 
   private func reason(of error: FileError) -> String {

@@ -66,7 +66,7 @@ struct TokenResponseReader: Sendable {
       if rejection.hasError { throw rejection }
       return try refreshToken(in: grant, of: response, rejection.containing("no access token"))
     }
-    guard TokenSyntax.isBearer(accessToken) else {
+    guard accessToken.isBearerToken else {
       let found = rejection.containing("an access token that contains invalid characters")
       return try refreshToken(in: grant, of: response, found)
     }
@@ -90,8 +90,8 @@ struct TokenResponseReader: Sendable {
 
   private func tokens(from grant: GrantFields, accessToken: String, response: HTTPResponse) -> TokenResponse {
     // Ignores a malformed ID token or refresh token, because the access token is still usable.
-    let idToken = grant["id_token"]?.text.flatMap { TokenSyntax.isBearer($0) ? $0 : nil }
-    let refreshToken = grant.refreshToken.flatMap { TokenSyntax.isRefreshToken($0) ? $0 : nil }
+    let idToken = grant["id_token"]?.text.flatMap { $0.isBearerToken ? $0 : nil }
+    let refreshToken = grant.refreshToken.flatMap { $0.isRefreshToken ? $0 : nil }
     return TokenResponse(
       accessToken: Token(hashing: Secret(accessToken)),
       refreshToken: refreshToken.map { Token(hashing: Secret($0)) },

@@ -44,7 +44,7 @@ package actor OutboxService {
     clock: any Clock, settings: OutboxSettings, log: Logger,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
     makeID: @escaping @Sendable (Timestamp) -> String = {
-      ItemID.make(at: $0, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
+      OutboxItem.makeID(at: $0, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
     },
     publish: @escaping @Sendable ([OutboxEvent], OutboxOverview) -> Void
   ) {

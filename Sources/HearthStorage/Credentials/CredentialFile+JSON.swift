@@ -89,16 +89,16 @@ struct GrantDocument: Codable {
       }
       return time
     }
-    let access = try token(.accessToken, TokenSyntax.isBearer)
-    let refresh = try token(.refreshToken, TokenSyntax.isRefreshToken)
+    let access = try token(.accessToken, \.isBearerToken)
+    let refresh = try token(.refreshToken, \.isRefreshToken)
     guard let accessToken = access ?? refresh.map({ Token(secret: Secret(""), fingerprint: $0.fingerprint) }) else {
       throw FileFormatError.corrupt("it contains no token")
     }
     let issuedAt = try time(.issuedAt) ?? decoder.fileModified
     let expiresAt = try time(.expiresAt)
     grant = Grant(
-      accessToken: accessToken, refreshToken: refresh, idToken: try token(.idToken, TokenSyntax.isBearer),
-      tokenType: try text(.tokenType, TokenSyntax.isBearer) ?? "Bearer", scope: try text(.scope), issuedAt: issuedAt,
+      accessToken: accessToken, refreshToken: refresh, idToken: try token(.idToken, \.isBearerToken),
+      tokenType: try text(.tokenType, \.isBearerToken) ?? "Bearer", scope: try text(.scope), issuedAt: issuedAt,
       expiresAt: access == nil ? issuedAt : expiresAt, refreshExpiresAt: try time(.refreshExpiresAt))
   }
 

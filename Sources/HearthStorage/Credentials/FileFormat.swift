@@ -31,7 +31,7 @@ enum FileFormat {
     let decoder = JSONDecoder()
     decoder.userInfo[.fileModified] = modified
     do {
-      let bytes = ByteOrderMark.removed(from: bytes)
+      let bytes = bytes.withoutByteOrderMark
       let text = String(validating: bytes, as: UTF8.self).map { Array($0.streamSafe.utf8) } ?? bytes
       return try decoder.decode(type, from: Data(text))
     } catch let error as FileFormatError {

@@ -93,7 +93,7 @@ struct LoginVerb: ParsableCommand {
     let given =
       Input.isTerminal
       ? try Input.ask("Refresh token: ", echo: false)
-      : String(decoding: ByteOrderMark.removed(from: try Input.all()), as: UTF8.self).trimmingBlanks()
+      : String(decoding: try Input.all().withoutByteOrderMark, as: UTF8.self).trimmingBlanks()
     guard !given.isEmpty else { throw ValidationError("Standard input contains no refresh token.") }
     let token = try Input.secret(
       .refreshToken, in: Array(given.utf8), of: "The refresh token", else: "It was not sent.")

@@ -44,10 +44,10 @@ extension Configuration {
       bytes += chunk[..<count]
     }
     guard bytes.count <= maximumSize else { throw ConfigurationError("\(path): the file is larger than 1 MiB") }
-    guard !ByteOrderMark.saysUTF16(bytes) else {
+    guard !bytes.hasUTF16Mark else {
       throw ConfigurationError("\(path): the file is UTF-16 text and must be saved as UTF-8")
     }
-    guard let text = String(validating: ByteOrderMark.removed(from: bytes), as: UTF8.self) else {
+    guard let text = String(validating: bytes.withoutByteOrderMark, as: UTF8.self) else {
       throw ConfigurationError("\(path): the file is not UTF-8 text")
     }
     return text

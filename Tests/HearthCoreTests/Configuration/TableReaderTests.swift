@@ -172,12 +172,12 @@ struct TableReaderTests {
       ("7d", .seconds(604_800)), ("36525d", .seconds(36_525 * 86_400)), ("36526d", nil), ("5", nil), ("s", nil),
       ("-1s", nil), ("99999999999999999d", nil),
     ]
-    for (text, duration) in durations { #expect(Quantity.duration(from: text) == duration, "\(text)") }
+    for (text, duration) in durations { #expect(ConfigurationValue.duration(from: text) == duration, "\(text)") }
     let sizes: [(String, Int?)] = [
       ("64KiB", 64 << 10), ("1MiB", 1 << 20), ("1GiB", 1 << 30), ("1048576GiB", 1 << 50), ("1048577GiB", nil),
       ("1B", nil),
     ]
-    for (text, size) in sizes { #expect(Quantity.byteCount(from: text) == size, "\(text)") }
+    for (text, size) in sizes { #expect(ConfigurationValue.byteCount(from: text) == size, "\(text)") }
   }
 }
 

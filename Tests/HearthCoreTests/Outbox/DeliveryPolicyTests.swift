@@ -352,8 +352,8 @@ import Testing
 @Suite struct ItemIDTests {
   @Test("An identifier is a UUID of version 7 that sorts by time")
   func uuid() {
-    let early = ItemID.make(at: Timestamp(milliseconds: 0x0123_4567_89AB), random: (.max, .max))
+    let early = OutboxItem.makeID(at: Timestamp(milliseconds: 0x0123_4567_89AB), random: (.max, .max))
     #expect(early == "01234567-89ab-7fff-bfff-ffffffffffff")
-    #expect(early < ItemID.make(at: Timestamp(milliseconds: 0x0123_4567_89AC), random: (0, 0)))
+    #expect(early < OutboxItem.makeID(at: Timestamp(milliseconds: 0x0123_4567_89AC), random: (0, 0)))
   }
 }

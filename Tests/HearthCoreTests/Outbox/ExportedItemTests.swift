@@ -10,7 +10,7 @@ import Testing
     _ state: OutboxItem.State, _ reason: OutboxItem.Reason? = nil, age: Duration = .zero, unknownFor: Duration? = nil
   ) -> ExportedItem {
     ExportedItem(
-      id: ItemID.make(at: now, random: (1, 2)), subject: Sample.alice, draft: Sample.draft(), state: state,
+      id: OutboxItem.makeID(at: now, random: (1, 2)), subject: Sample.alice, draft: Sample.draft(), state: state,
       reason: reason, attempts: 4, createdAt: now - .seconds(9), unknownSince: unknownFor.map { now - $0 },
       lastStatus: 500, lastError: "no", exportedAt: now - age)
   }

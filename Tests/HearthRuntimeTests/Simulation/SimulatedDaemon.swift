@@ -39,7 +39,7 @@ final class SimulatedDaemon: @unchecked Sendable {
       access: APIAccess(Dictionary(uniqueKeysWithValues: names.map { ($0, apis) })), clock: world.clock,
       settings: world.settings, log: logger,
       random: { [unowned world] in Double.random(in: 0..<1, using: &world.random) },
-      makeID: { [unowned world] in ItemID.make(at: $0, random: (world.random.next(), world.random.next())) },
+      makeID: { [unowned world] in OutboxItem.makeID(at: $0, random: (world.random.next(), world.random.next())) },
       publish: { [unowned world] events, _ in
         for event in events { world.published(event, number) }
       })

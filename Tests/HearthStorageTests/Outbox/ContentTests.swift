@@ -63,7 +63,7 @@ import Testing
     ]
     let items = ends.enumerated().map { place, end in
       ExportedItem(
-        id: ItemID.make(at: Sample.start, random: (0, UInt64(place))), subject: Sample.bob,
+        id: OutboxItem.makeID(at: Sample.start, random: (0, UInt64(place))), subject: Sample.bob,
         draft: Sample.draft("/\(place)", body: "b", lane: place == 3 ? nil : "a", key: place == 0 ? "k" : nil),
         state: end.0, reason: end.1, attempts: place, createdAt: Sample.start - .seconds(9), mayHaveLeft: place > 0,
         lastStatus: 500, lastError: "no", exportedAt: Sample.start)

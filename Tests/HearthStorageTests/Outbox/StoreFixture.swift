@@ -49,7 +49,7 @@ struct StoreFixture: Sendable {
   }
 
   func new(_ draft: OutboxDraft, _ subject: Subject? = Sample.alice) throws -> NewOutboxItem {
-    let id = ItemID.make(at: now, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
+    let id = OutboxItem.makeID(at: now, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
     return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: subject)
   }
 

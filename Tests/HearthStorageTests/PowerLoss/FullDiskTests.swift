@@ -23,7 +23,7 @@ struct FullDiskTests {
     for number in first..<first + count {
       let draft = Sample.draft(
         "/\(number)", body: String(repeating: "x", count: body), lane: number % 3 == 0 ? nil : "\(number % 7)")
-      let id = ItemID.make(at: Sample.start, random: (UInt64(number), UInt64(number)))
+      let id = OutboxItem.makeID(at: Sample.start, random: (UInt64(number), UInt64(number)))
       let item = NewOutboxItem(
         id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: Sample.alice)
       do {

@@ -202,7 +202,8 @@ final class LoadClock: Clock {
         number: state.calls,
         orders: (first + 1...first + count).map { number in
           let random = UInt64(state.calls) << 20 | UInt64(number)
-          let id = ItemID.make(at: Timestamp(milliseconds: state.milliseconds), random: (random, random &* 0x9E37_79B9))
+          let id = OutboxItem.makeID(
+            at: Timestamp(milliseconds: state.milliseconds), random: (random, random &* 0x9E37_79B9))
           return (id, Oracle.Order(lane: lane, number: number, call: state.calls))
         })
       state.open[lane] = call

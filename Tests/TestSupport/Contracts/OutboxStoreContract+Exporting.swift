@@ -30,7 +30,7 @@ extension ExportedItem {
     reason: OutboxItem.Reason? = nil, replaceKey: String? = nil, lane: String? = "default", age: Duration = .zero
   ) -> ExportedItem {
     ExportedItem(
-      id: ItemID.make(at: Sample.start, random: (0, UInt64(number))), subject: subject,
+      id: OutboxItem.makeID(at: Sample.start, random: (0, UInt64(number))), subject: subject,
       draft: Sample.draft(path, body: "body", lane: lane, replaceKey: replaceKey), state: state, reason: reason,
       attempts: 3, createdAt: Sample.start - .seconds(60), lastStatus: 503, lastError: "busy",
       exportedAt: Sample.start - age)
@@ -101,16 +101,16 @@ extension OutboxStoreContract {
       try expect(exported.map(\.nextAttemptAt), is: waits)
       let anew = exported.enumerated().map { place, item in
         var item = item
-        item.id = ItemID.make(at: start, random: (1, UInt64(place)))
+        item.id = OutboxItem.makeID(at: start, random: (1, UInt64(place)))
         return item
       }
       try expect(try await bench.restore(anew).map(\.item.nextAttemptAt), is: waits)
       // The other clock was an hour ahead, and the wait is longer than an API may ask for.
       var ahead = anew[1]
-      (ahead.id, ahead.state) = (ItemID.make(at: start, random: (2, 0)), .waiting)
+      (ahead.id, ahead.state) = (OutboxItem.makeID(at: start, random: (2, 0)), .waiting)
       (ahead.exportedAt, ahead.nextAttemptAt) = (start + .seconds(3600), start + .seconds(3630))
       var long = ahead
-      (long.id, long.nextAttemptAt) = (ItemID.make(at: start, random: (2, 1)), start + .seconds(9_000_000))
+      (long.id, long.nextAttemptAt) = (OutboxItem.makeID(at: start, random: (2, 1)), start + .seconds(9_000_000))
       let receipts = try await bench.restore([ahead, long])
       try expect(receipts.map(\.item.nextAttemptAt), is: [start + .seconds(30), start + .seconds(86_400)])
     },

@@ -23,7 +23,7 @@ package struct OutboxStoreBench: Sendable {
     _ drafts: OutboxDraft..., subject: Subject? = Sample.alice, within settings: OutboxSettings = OutboxSettings()
   ) async throws -> [OutboxReceipt] {
     let items = try drafts.map { draft in
-      let id = ItemID.make(at: Sample.start, random: (.random(in: 0...(.max)), .random(in: 0...(.max))))
+      let id = OutboxItem.makeID(at: Sample.start, random: (.random(in: 0...(.max)), .random(in: 0...(.max))))
       return NewOutboxItem(id: id, draft: draft, url: try draft.checked(maxBody: 1 << 20), subject: subject)
     }
     return try await store.enqueue(items, within: settings)

@@ -299,19 +299,19 @@ import Testing
     "durations and sizes are numbers with a unit",
     arguments: [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("6h", 21_600_000), ("7d", 604_800_000)])
   func durations(text: String, milliseconds: Int64) {
-    #expect(Quantity.duration(from: text) == .milliseconds(milliseconds))
+    #expect(ConfigurationValue.duration(from: text) == .milliseconds(milliseconds))
   }
 
   @Test("nothing else is a duration or a size")
   func noQuantities() {
     for text in ["", "5", "m", "5 m", "-5m", "1.5h", "5M", "5w", "٣s", "36526d", "99999999999999999999s"] {
-      #expect(Quantity.duration(from: text) == nil, "\(text)")
+      #expect(ConfigurationValue.duration(from: text) == nil, "\(text)")
     }
-    #expect(Quantity.byteCount(from: "64KiB") == 65_536)
-    #expect(Quantity.byteCount(from: "1MiB") == 1_048_576)
-    #expect(Quantity.byteCount(from: "1GiB") == 1_073_741_824)
+    #expect(ConfigurationValue.byteCount(from: "64KiB") == 65_536)
+    #expect(ConfigurationValue.byteCount(from: "1MiB") == 1_048_576)
+    #expect(ConfigurationValue.byteCount(from: "1GiB") == 1_073_741_824)
     for text in ["", "1", "1MB", "1mib", "KiB", "1.5MiB", "99999999999GiB"] {
-      #expect(Quantity.byteCount(from: text) == nil, "\(text)")
+      #expect(ConfigurationValue.byteCount(from: text) == nil, "\(text)")
     }
   }
 }
