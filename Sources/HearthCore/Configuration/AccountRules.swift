@@ -96,7 +96,7 @@ extension AccountRules {
       }
       var directory = try reader.path(.directory)
       while directory?.hasSuffix("/") == true { directory?.removeLast() }
-      rules.append(Rule(account: account, directory: directory, url: try reader.place(.url)))
+      rules.append(Rule(account: account, directory: directory, url: try reader.url(.url, Place.init)))
     }
   }
 }
@@ -110,14 +110,5 @@ extension TableReader {
         key, "is \"\(text)\", but there is no [accounts.\(text)]\(suggestion.isEmpty ? "" : ".\(suggestion)")")
     }
     return account
-  }
-
-  fileprivate func place(_ key: Key) throws(ConfigurationError) -> AccountRules.Place? {
-    guard let text = try string(key) else { return nil }
-    do {
-      return try AccountRules.Place(text)
-    } catch {
-      throw self.error(key, "cannot be \"\(text.withoutSecrets)\": \(error)")
-    }
   }
 }

@@ -40,13 +40,9 @@ package struct ConfigurationTable: Sendable {
   let values: [String: ConfigurationValue]
   let name: String
 
-  /// Creates the top-level table of a file.
-  package init(file: String, roots: PathRoots, values: [String: ConfigurationValue]) {
-    self.init(file: file, roots: roots, path: [], line: nil, values: values)
-  }
-
-  private init(
-    file: String, roots: PathRoots, path: [String], line: Int?, values: [String: ConfigurationValue],
+  /// Creates the top-level table of a file, or a table at `path` whose header is on `line`.
+  package init(
+    file: String, roots: PathRoots, path: [String] = [], line: Int? = nil, values: [String: ConfigurationValue],
     name: String? = nil
   ) {
     (self.file, self.roots, self.path, self.line, self.values) = (file, roots, path, line, values)
@@ -118,26 +114,6 @@ package struct PathRoots: Sendable {
 
   package init(home: String? = nil, credentials: String? = nil, runtime: String? = nil) {
     (self.home, self.credentials, self.runtime) = (home, credentials, runtime)
-  }
-
-  /// Expands a path whose first component is `~`, `%d` or `%t`. Returns `nil` for any other relative path, and throws
-  /// if the directory is unknown.
-  func absolute(_ path: String) throws(UnknownRoot) -> String? {
-    if path.hasPrefix("/") { return path }
-    let signs = [
-      ("~", home, "HOME"), ("%d", credentials, "CREDENTIALS_DIRECTORY"), ("%t", runtime, "XDG_RUNTIME_DIR"),
-    ]
-    for (sign, root, variable) in signs {
-      guard path == sign || path.hasPrefix(sign + "/") else { continue }
-      guard let root else { throw UnknownRoot(sign: sign, variable: variable) }
-      return root + path.dropFirst(sign.count)
-    }
-    return nil
-  }
-
-  struct UnknownRoot: Error {
-    let sign: String
-    let variable: String
   }
 }
 

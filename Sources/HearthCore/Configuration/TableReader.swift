@@ -110,10 +110,15 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
       key, "must be \(quoted.dropLast().joined(separator: ", ")) or \(quoted.last ?? ""), not \"\(text)\"")
   }
 
-  package func url(_ key: Key) throws(ConfigurationError) -> HTTPURL? {
+  package func url(_ key: Key) throws(ConfigurationError) -> HTTPURL? { try url(key, HTTPURL.init(_:)) }
+
+  /// Reads a URL with `parse`.
+  func url<Value>(
+    _ key: Key, _ parse: (String) throws(HTTPURL.ParseError) -> Value
+  ) throws(ConfigurationError) -> Value? {
     guard let text = try string(key) else { return nil }
     do {
-      return try HTTPURL(text)
+      return try parse(text)
     } catch {
       throw self.error(key, "cannot be \"\(text.withoutSecrets)\": \(error)")
     }
@@ -143,10 +148,15 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
   /// (the service's credentials directory) or `%t` (`$XDG_RUNTIME_DIR`).
   package func path(_ key: Key) throws(ConfigurationError) -> String? {
     guard let text = try string(key) else { return nil }
-    do {
-      if let path = try table.roots.absolute(text) { return path }
-    } catch {
-      throw self.error(key, "begins with \(error.sign), but $\(error.variable) is not set")
+    if text.hasPrefix("/") { return text }
+    let roots = table.roots
+    let signs = [
+      ("~", roots.home, "HOME"), ("%d", roots.credentials, "CREDENTIALS_DIRECTORY"),
+      ("%t", roots.runtime, "XDG_RUNTIME_DIR"),
+    ]
+    for (sign, root, variable) in signs where text == sign || text.hasPrefix(sign + "/") {
+      guard let root else { throw error(key, "begins with \(sign), but $\(variable) is not set") }
+      return root + text.dropFirst(sign.count)
     }
     let found = key.isOfSecret ? text.withoutContent : "\"\(text)\""
     throw error(key, "must be a path that begins with /, ~/, %d/ or %t/, not \(found)")
