@@ -4,13 +4,7 @@ package protocol PageOpener: Sendable {
   /// so check before each use.
   func hasDisplay() async -> Bool
 
-  /// Asks the browser to open the page, without waiting until it is open.
-  func open(_ url: String) async throws(PageNotOpened)
-}
-
-/// The reason why a page could not be opened, for the log only.
-package struct PageNotOpened: Error, Hashable, Sendable {
-  package let message: String
-
-  package init(message: String) { self.message = message }
+  /// Asks the browser to open the page, without waiting until it is open. Returns the reason why the page could not be
+  /// opened, for the log, or `nil`.
+  func open(_ url: String) async -> String?
 }

@@ -1,6 +1,6 @@
 import Glibc
 import HearthControl
-package import HearthCore
+internal import HearthCore
 
 /// Opens pages with the first command in `$BROWSER` that runs, or with xdg-open if `$BROWSER` contains no command.
 ///
@@ -33,27 +33,24 @@ package struct DesktopBrowser: PageOpener {
       }
   }
 
-  package func open(_ url: String) async throws(PageNotOpened) {
+  package func open(_ url: String) async -> String? {
     let lines = commands(for: url)
-    guard !lines.isEmpty else {
-      throw PageNotOpened(message: "The address is neither an https URL nor an http URL on this machine.")
-    }
-    var first: PageNotOpened?
+    guard !lines.isEmpty else { return "The address is neither an https URL nor an http URL on this machine." }
+    var failures: [String] = []
     for line in lines {
-      do { return try await run(line) } catch { first = first ?? error }
+      guard let failure = await run(line) else { return nil }
+      failures.append(failure)
     }
-    if let first { throw first }
+    return failures.first
   }
 
-  private func run(_ line: [String]) async throws(PageNotOpened) {
+  private func run(_ line: [String]) async -> String? {
     guard isUnit else {
-      guard ChildProgram.start(line, environment: environment.filter { !Self.isOwn($0.key) }) else {
-        throw PageNotOpened(message: "Cannot run \(line[0]) (\(String(cString: strerror(errno)))).")
-      }
-      return
+      let isStarted = ChildProgram.start(line, environment: environment.filter { !Self.isOwn($0.key) })
+      return isStarted ? nil : "Cannot run \(line[0]) (\(String(cString: strerror(errno))))."
     }
     let (status, _) = await ChildProgram.output(of: line, environment: environment)
-    guard status == 0 else { throw PageNotOpened(message: "systemd-run exited with status \(status).") }
+    return status == 0 ? nil : "systemd-run exited with status \(status)."
   }
 
   /// Returns the command lines to try, in order. systemd logs the unit's description, so the description does not

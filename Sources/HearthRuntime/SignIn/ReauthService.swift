@@ -39,12 +39,10 @@ package final class ReauthService: Sendable {
   }
 
   private func show(_ url: String, _ begun: SignInHandle) async {
-    do {
-      try await pages.open(url)
-      logger.notice("The browser was opened to sign in to \(begun.account).")
-    } catch {
-      _ = await signIns.cancel(begun.id)
-      logger.warning("The browser could not be opened to sign in to \(begun.account): \(error.message)")
+    guard let failure = await pages.open(url) else {
+      return logger.notice("The browser was opened to sign in to \(begun.account).")
     }
+    _ = await signIns.cancel(begun.id)
+    logger.warning("The browser could not be opened to sign in to \(begun.account): \(failure)")
   }
 }

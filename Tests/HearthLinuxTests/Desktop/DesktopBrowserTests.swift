@@ -44,7 +44,7 @@ import Testing
   func open() async throws {
     let seen = folder.file("seen")
     try script("xdg-open", "echo \"$1 $DISPLAY $NOTIFY_SOCKET.\" > '\(seen).new'; mv '\(seen).new' '\(seen)'")
-    try await browser(["DISPLAY": ":7", "NOTIFY_SOCKET": "/n"]).open("https://id.example.com/?a=b&c=$d")
+    #expect(await browser(["DISPLAY": ":7", "NOTIFY_SOCKET": "/n"]).open("https://id.example.com/?a=b&c=$d") == nil)
     try eventually("it is run") { Files.exists(seen) }
     #expect(Files.text(seen) == "https://id.example.com/?a=b&c=$d :7 .\n")
   }
@@ -67,14 +67,14 @@ import Testing
     let seen = folder.file("seen")
     try script("prog", "echo \"$@\" > '\(seen).new'; mv '\(seen).new' '\(seen)'")
     try script("systemd-run", "while [ \"$1\" != -- ]; do shift; done; shift; \"$@\"")
-    try await browser(["BROWSER": "/nowhere %s:prog --page=%s -x"], isUnit: isUnit).open("https://x")
+    #expect(await browser(["BROWSER": "/nowhere %s:prog --page=%s -x"], isUnit: isUnit).open("https://x") == nil)
     try eventually("it is run") { Files.exists(seen) }
     #expect(Files.text(seen) == "--page=https://x -x\n")
   }
 
   @Test("a program that is not there is told")
   func refused() async {
-    await #expect(throws: PageNotOpened.self) { try await browser(["BROWSER": "/nowhere"]).open("https://x") }
+    #expect(await browser(["BROWSER": "/nowhere"]).open("https://x") != nil)
   }
 
   @Test(
@@ -88,7 +88,7 @@ import Testing
     let seen = folder.file("seen")
     try script("prog", "touch '\(seen)'")
     for isUnit in [false, true] {
-      await #expect(throws: PageNotOpened.self) { try await browser(["BROWSER": "prog"], isUnit: isUnit).open(url) }
+      #expect(await browser(["BROWSER": "prog"], isUnit: isUnit).open(url) != nil)
       #expect(browser([:], isUnit: isUnit).commands(for: url).isEmpty)
     }
     #expect(!Files.exists(seen))
@@ -104,13 +104,13 @@ import Testing
   func unit() async throws {
     let seen = folder.file("seen")
     try script("systemd-run", "printf '%s\\n' \"$@\" > '\(seen)'")
-    try await browser(["DISPLAY": ":7"], isUnit: true).open("https://x/$HOME")
+    #expect(await browser(["DISPLAY": ":7"], isUnit: true).open("https://x/$HOME") == nil)
     let words = Files.text(seen).split(separator: "\n")
     #expect(words.prefix(3) == ["--user", "--quiet", "--collect"])
     #expect(words.contains("--setenv=DISPLAY=:7"))
     #expect(words.suffix(3) == ["--", "xdg-open", "https://x/$$HOME"])
     #expect(words.first { $0.hasPrefix("--description=") }?.contains("x/") == false)
     try script("systemd-run", "exit 1")
-    await #expect(throws: PageNotOpened.self) { try await browser([:], isUnit: true).open("https://x") }
+    #expect(await browser([:], isUnit: true).open("https://x") != nil)
   }
 }
