@@ -150,7 +150,8 @@ package enum OutboxStoreFailure: Error, Hashable, Sendable, CustomStringConverti
   /// The idempotency key of the item at this index (starting at 0) belongs to an item with different content.
   case keyConflict(at: Int)
   case unknownItem
-  case invalidState(OutboxRefusal)
+  /// An item whose state clients see as this one, for this reason, cannot be cancelled or retried.
+  case invalidState(OutboxItem.State, OutboxItem.Reason? = nil)
   /// The store is unavailable, for example because the disk is full. Later calls may succeed. The value is a sentence.
   case unavailable(String)
   /// The database is damaged, or its file was removed or replaced. Call `recover()`. The value is a sentence.
@@ -161,7 +162,24 @@ package enum OutboxStoreFailure: Error, Hashable, Sendable, CustomStringConverti
     case .full: "The outbox is full."
     case .keyConflict: "The idempotency key belongs to an item with different content."
     case .unknownItem: "There is no such item."
-    case .invalidState(let refusal): refusal.description
+    case .invalidState(.pending, _): "The item is pending and will be sent anyway."
+    case .invalidState(.waiting, _):
+      "The item is waiting for its next attempt. To try it now, flush the outbox, unless its notBefore is still ahead."
+    case .invalidState(.inFlight, _):
+      "The item is in flight, so its request may already have been sent. Wait for the result."
+    case .invalidState(.held, .otherUser):
+      "The item is held because it belongs to another user. Hearth sends it once that user signs in again. To discard "
+        + "it, cancel it."
+    case .invalidState(.held, .originNotConfigured):
+      "The item is held because its account is not configured. Hearth sends it once the account is configured again. "
+        + "To discard it, cancel it."
+    case .invalidState(.held, _): "The item is held. Retry it or cancel it."
+    case .invalidState(.delivered, _): "The item has already been delivered."
+    case .invalidState(.dead, .expired):
+      "The item is dead because it has expired (expiresAt). Enqueue it again to send it."
+    case .invalidState(.dead, _): "The item is dead. Retry it or cancel it."
+    case .invalidState(.cancelled, _): "The item was cancelled. Enqueue it again to send it."
+    case .invalidState(.superseded, _): "The item has been replaced by another item."
     case .unavailable(let sentence), .broken(let sentence): sentence
     }
   }

@@ -238,7 +238,7 @@ extension OutboxService {
           .idempotencyConflict, "Another item with different content has this idempotency key.",
           account: items[place].draft.account, item: place)
       case .unknownItem: throw Failure.unknownItem(id)
-      case .invalidState(let refusal): throw Failure(.invalidItemState, refusal.description, account: account)
+      case .invalidState: throw Failure(.invalidItemState, error.description, account: account)
       case .unavailable(let message), .broken(let message):
         throw Failure(.storageUnavailable, "Nothing was accepted: \(message)", account: account)
       }

@@ -62,8 +62,7 @@ extension OutboxTransaction {
     guard let changed = try apply(change, to: stored) else {
       let item = try shown(stored)
       let isOutdated = try change == .retry && isOutdated(stored)
-      throw OutboxStoreFailure.invalidState(
-        isOutdated ? OutboxRefusal(.superseded) : OutboxRefusal(item.state, item.reason))
+      throw isOutdated ? OutboxStoreFailure.invalidState(.superseded) : .invalidState(item.state, item.reason)
     }
     return try shown(changed)
   }

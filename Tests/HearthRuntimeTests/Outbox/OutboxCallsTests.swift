@@ -186,7 +186,7 @@ import Testing
       await outbox.signIn()
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
       let call = await outbox.api.nextCall()
-      await #expect(throws: Failure.invalidState(OutboxRefusal(.inFlight))) {
+      await #expect(throws: Failure.invalidState(.inFlight)) {
         try await outbox.service.cancel(ids[0])
       }
       #expect(try await outbox.service.cancel(ids[1]) == 1)
@@ -216,7 +216,7 @@ import Testing
   func refusedRetry() async throws {
     try await withService(answers200) { outbox in
       let (ids, first) = try await takenAhead(outbox)
-      await #expect(throws: Failure.invalidState(OutboxRefusal(.pending))) {
+      await #expect(throws: Failure.invalidState(.pending)) {
         try await outbox.service.retry(ids[1])
       }
       first.answer(200)
@@ -270,7 +270,7 @@ import Testing
       await outbox.delivered(ids[2])
       #expect(try await outbox.service.retryAll(Sample.work, in: .dead) == 2)
       for id in ids { await outbox.delivered(id) }
-      await #expect(throws: Failure.invalidState(OutboxRefusal(.delivered))) {
+      await #expect(throws: Failure.invalidState(.delivered)) {
         try await outbox.service.retry(ids[0])
       }
     }
@@ -343,7 +343,7 @@ import Testing
       #expect(try await outbox.service.get(id).reason == .originNotConfigured)
       let stats = try await outbox.service.getStats(nil)
       #expect(stats.pending == 0 && stats.held == 1)
-      await #expect(throws: Failure.invalidState(OutboxRefusal(.held, .originNotConfigured))) {
+      await #expect(throws: Failure.invalidState(.held, .originNotConfigured)) {
         try await outbox.service.retry(id)
       }
       await outbox.service.reload([Sample.work: [Sample.origin]])

@@ -135,7 +135,9 @@ extension Failure {
   static let keyConflict = Failure(
     .idempotencyConflict, "Another item with different content has this idempotency key.", account: Sample.work)
 
-  static func invalidState(_ refusal: OutboxRefusal) -> Failure { Failure(.invalidItemState, refusal.description) }
+  static func invalidState(_ state: OutboxItem.State, _ reason: OutboxItem.Reason? = nil) -> Failure {
+    Failure(.invalidItemState, OutboxStoreFailure.invalidState(state, reason).description)
+  }
 
   static func unavailable(_ why: String, account: AccountName? = nil) -> Failure {
     Failure(.storageUnavailable, "Nothing was accepted: \(why)", account: account)

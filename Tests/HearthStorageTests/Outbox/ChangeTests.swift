@@ -17,7 +17,7 @@ import Testing
       #expect(claimed.map(\.path) == ["/2"])
       #expect(claimed.allSatisfy(outbox.begin))
       for (id, state) in [(ids[0], OutboxItem.State.cancelled), (ids[1], .inFlight)] {
-        await #expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(state))) {
+        await #expect(throws: OutboxStoreFailure.invalidState(state)) {
           try await outbox.store.change(id, .cancel)
         }
       }
@@ -42,7 +42,7 @@ import Testing
       #expect(paths.map(\.path) == ["/2", "/1"])
       #expect(paths.map(\.request.idempotencyKey) == [ids[1], "k"])
       #expect(paths.allSatisfy(outbox.begin))
-      await #expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.inFlight))) {
+      await #expect(throws: OutboxStoreFailure.invalidState(.inFlight)) {
         try await outbox.store.change(ids[0], .retry)
       }
     }

@@ -101,7 +101,7 @@ import Testing
       let stats = try await store.stats(of: Sample.work)
       #expect((stats.held, stats.pending) == (1, 1))
       #expect(try await outbox.claim(subject: Sample.bob).deliveries.map(\.path) == ["/bob"])
-      await #expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.held, .otherUser))) {
+      await #expect(throws: OutboxStoreFailure.invalidState(.held, .otherUser)) {
         try await store.change(id, .retry)
       }
       _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 10)

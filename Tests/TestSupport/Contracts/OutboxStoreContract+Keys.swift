@@ -15,7 +15,7 @@ extension OutboxStoreContract {
       // Each newer item supersedes the previous one.
       let second = try await bench.add(Sample.draft("/waiting", lane: nil, replaceKey: "r"))[0].item.id
       try expect(try await store.item(ids[0])?.state, is: .superseded)
-      try await expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.superseded))) {
+      try await expect(throws: OutboxStoreFailure.invalidState(.superseded)) {
         try await store.change(ids[0], .retry)
       }
       try await store.finish { $0.item.id == second ? wait(.seconds(60)) : .delivered(status: 200) }
@@ -176,7 +176,7 @@ extension OutboxStoreContract {
       let next = try await store.settle(subject: .unnamed).claims
       try expect(next.paths, is: ["/next"])
       _ = try await store.exchange(next.settled { _ in .delivered(status: 200) }, releasing: [], claiming: [])
-      try await expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.held, .otherUser))) {
+      try await expect(throws: OutboxStoreFailure.invalidState(.held, .otherUser)) {
         try await store.change(held.first { $0.subject == Sample.bob }!.id, .retry)
       }
       try expect(try await store.changeAll(of: Sample.work, in: .held, .retry, limit: 9), is: 3)

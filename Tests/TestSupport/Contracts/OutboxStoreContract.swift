@@ -186,7 +186,7 @@ package enum OutboxStoreContract {
       let lane = claims.first { $0.deliveries.count == 3 }!
       try expect(bench.store.begin(lane.deliveries[0].number, of: lane.epoch), is: true)
       for change in [OutboxChange.cancel, .retry] {
-        try await expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.inFlight))) {
+        try await expect(throws: OutboxStoreFailure.invalidState(.inFlight)) {
           try await bench.store.change(ids[0], change)
         }
       }
@@ -272,7 +272,7 @@ package enum OutboxStoreContract {
       let store = bench.store
       try expect(try await store.expire(limit: 9, by: start + .seconds(2)), is: nil)
       try await store.finish { _ in .dead(.rejected, status: 400, error: "no") }
-      try await expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.dead, .expired))) {
+      try await expect(throws: OutboxStoreFailure.invalidState(.dead, .expired)) {
         try await store.change(ids[0], .retry)
       }
       try expect(try await store.changeAll(of: Sample.work, in: .dead, .retry, limit: 1), is: 1)

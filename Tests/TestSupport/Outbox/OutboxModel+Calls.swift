@@ -169,9 +169,8 @@ extension OutboxModel {
 
   private func refusal(of number: Int64, _ change: OutboxChange) -> OutboxStoreFailure {
     let item = shown(items[number]!)
-    return .invalidState(
-      change == .retry && isOutdated(items[number]!)
-        ? OutboxRefusal(.superseded) : OutboxRefusal(item.state, item.reason))
+    let isOutdated = change == .retry && isOutdated(items[number]!)
+    return isOutdated ? .invalidState(.superseded) : .invalidState(item.state, item.reason)
   }
 
   private func isHeldForOther(_ item: Item) -> Bool {
