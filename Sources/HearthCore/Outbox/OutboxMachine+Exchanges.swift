@@ -98,10 +98,9 @@ extension OutboxMachine {
     var rooms: [Origin: OutboxDemand.Room] = [:]
     for origin in account.api.origins {
       var room = OutboxDemand.Room(lanes: 0, unordered: 0)
-      switch account.breaker.allowance(for: origin, at: now) {
-      case .open: break
-      case .probe: room.isProbe = true
-      case .closed: continue
+      if let probeAt = account.breaker.probeTime(of: origin) {
+        guard probeAt <= now else { continue }
+        room.isProbe = true
       }
       let load = loads[origin] ?? OriginLoad()
       if !isMemoryFull || loads[origin] == nil {

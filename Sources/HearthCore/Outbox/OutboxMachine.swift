@@ -192,9 +192,7 @@ package struct OutboxMachine {
 
   /// Returns the time of the next probe of an unreachable origin, or `nil` if no probe is scheduled for later.
   package func probeTime(of name: AccountName, _ origin: Origin, at now: Timestamp) -> Timestamp? {
-    guard case .closed(let until)? = accounts[name]?.breaker.allowance(for: origin, at: now), until < .distantFuture
-    else { return nil }
-    return until
+    accounts[name]?.breaker.probeTime(of: origin).flatMap { now < $0 && $0 < .distantFuture ? $0 : nil }
   }
 
   /// Returns whether the account's items can be sent or may soon be. Right after a start, the pauses and the session

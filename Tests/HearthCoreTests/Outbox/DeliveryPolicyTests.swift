@@ -1,6 +1,7 @@
-import HearthCore
 import TestSupport
 import Testing
+
+@testable import HearthCore
 
 @Suite struct DeliveryPolicyTests {
   let now = Sample.start
@@ -315,18 +316,17 @@ import Testing
   @Test("An unreachable origin is probed with one request, after growing waits")
   func probes() {
     var reach = CircuitBreaker(RetryPolicy(initial: .seconds(1), max: .seconds(60)))
-    #expect(reach.allowance(for: origin, at: now) == .open)
+    #expect(reach.probeTime(of: origin) == nil)
     let first = reach.failed(origin, at: now, random: 1)
     #expect(first == now + .seconds(1))
     #expect(reach.failed(origin, at: now, random: 1) == first)
-    #expect(reach.allowance(for: origin, at: now) == .closed(until: first))
-    #expect(reach.allowance(for: origin, at: first) == .probe)
+    #expect(reach.probeTime(of: origin) == first)
     reach.probing(origin)
-    #expect(reach.allowance(for: origin, at: first) != .probe)
+    #expect(reach.probeTime(of: origin) == .distantFuture)
     #expect(reach.nextProbeAt == nil)
     #expect(reach.failed(origin, at: first, random: 1) == first + .seconds(2))
     reach.answered(origin)
-    #expect(reach.allowance(for: origin, at: now) == .open)
+    #expect(reach.probeTime(of: origin) == nil)
   }
 
   @Test("When the network returns, one probe is sent at once")
@@ -334,7 +334,7 @@ import Testing
     var reach = CircuitBreaker(RetryPolicy(initial: .seconds(60), max: .seconds(60)))
     _ = reach.failed(origin, at: now, random: 1)
     reach.retryNow(at: now)
-    #expect(reach.allowance(for: origin, at: now) == .probe)
+    #expect(reach.probeTime(of: origin) == now)
   }
 
   @Test("If there is no item to probe with, nothing is due")
@@ -345,7 +345,7 @@ import Testing
     #expect(reach.nextProbeAt == probeAt, "it is not to be probed yet: another outage was meant")
     reach.nothingToProbe(origin, at: probeAt)
     #expect(reach.nextProbeAt == nil)
-    #expect(reach.allowance(for: origin, at: probeAt) == .probe)
+    #expect(reach.probeTime(of: origin) == probeAt)
   }
 }
 

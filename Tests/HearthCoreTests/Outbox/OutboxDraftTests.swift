@@ -1,6 +1,7 @@
-import HearthCore
 import TestSupport
 import Testing
+
+@testable import HearthCore
 
 @Suite struct OutboxDraftTests {
   func draft(_ change: (inout OutboxDraft) -> Void) -> OutboxDraft {
