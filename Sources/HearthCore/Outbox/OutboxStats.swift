@@ -44,11 +44,4 @@ package struct OutboxStats: Hashable, Sendable {
 }
 
 /// The counts of the whole outbox and of individual accounts.
-package struct OutboxOverview: Hashable, Sendable {
-  package var all: OutboxStats
-  package var accounts: [AccountName: OutboxStats]
-
-  package init(all: OutboxStats, accounts: [AccountName: OutboxStats]) {
-    (self.all, self.accounts) = (all, accounts)
-  }
-}
+package typealias OutboxOverview = (all: OutboxStats, accounts: [AccountName: OutboxStats])

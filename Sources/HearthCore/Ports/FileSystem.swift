@@ -40,12 +40,7 @@ package protocol FileSystem: Sendable {
   func setMode(_ path: String, to mode: UInt32) async throws(FileError)
 }
 
-package struct FileContents: Hashable, Sendable {
-  package let bytes: [UInt8]
-  package let status: FileStatus
-
-  package init(bytes: [UInt8], status: FileStatus) { (self.bytes, self.status) = (bytes, status) }
-}
+package typealias FileContents = (bytes: [UInt8], status: FileStatus)
 
 package struct FileStatus: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {

@@ -16,15 +16,8 @@ package protocol OpenRedirect: Sendable {
   func close() async
 }
 
-package struct ReceivedRedirect: Sendable {
-  package let request: RedirectRequest
-  /// Sends the page to show in the browser.
-  package let respond: @Sendable (RedirectPage) -> Void
-
-  package init(_ request: RedirectRequest, respond: @escaping @Sendable (RedirectPage) -> Void) {
-    (self.request, self.respond) = (request, respond)
-  }
-}
+/// A request, and a function that sends the page to show in the browser.
+package typealias ReceivedRedirect = (request: RedirectRequest, respond: @Sendable (RedirectPage) -> Void)
 
 package struct RedirectPage: Hashable, Sendable {
   package let status: Int

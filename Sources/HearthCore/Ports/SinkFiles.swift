@@ -24,17 +24,9 @@ package protocol SinkFiles: Sendable {
 /// A mark that distinguishes a sink's file from all other files that were ever at the same path, even across restarts.
 package typealias SinkMark = String
 
-/// A name in a folder, independent of the path that leads to the folder.
-package struct SinkPlace: Hashable, Sendable {
-  /// The device and inode numbers of the folder.
-  package let device: UInt64
-  package let folder: UInt64
-  package let name: String
-
-  package init(device: UInt64, folder: UInt64, name: String) {
-    (self.device, self.folder, self.name) = (device, folder, name)
-  }
-}
+/// A name in a folder, independent of the path that leads to the folder. `device` and `folder` are the device and inode
+/// numbers of the folder.
+package typealias SinkPlace = (device: UInt64, folder: UInt64, name: String)
 
 /// Records the targets that sinks may have written, with the marks of their files, so that Hearth finds its own files
 /// after a crash and leaves other programs' files unchanged. If a target has no marks, any file at its path may be

@@ -25,11 +25,7 @@ package struct NetrcText: Sendable {
     }
   }
 
-  private struct Word {
-    let text: String
-    let line: Int
-    let start: Int
-  }
+  private typealias Word = (text: String, line: Int, start: Int)
 
   private let bytes: [UInt8]
 
@@ -143,7 +139,7 @@ package struct NetrcText: Sendable {
       }
       place += 1
     }
-    return Word(text: String(decoding: text, as: UTF8.self), line: line, start: start)
+    return (String(decoding: text, as: UTF8.self), line, start)
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }

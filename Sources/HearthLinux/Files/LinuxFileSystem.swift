@@ -22,7 +22,7 @@ package struct LinuxFileSystem: FileSystem {
         let status = FileStatus(try systemStatus(of: descriptor))
         guard status.kind == .file else { throw FileError.notRegular }
         guard status.size <= limit else { throw FileError.tooBig }
-        return FileContents(bytes: try readAll(descriptor, limit: limit), status: status)
+        return (bytes: try readAll(descriptor, limit: limit), status: status)
       }
     }
   }

@@ -19,7 +19,7 @@ package final class NetrcSinkFiles: SinkFiles {
   package func place(of path: String) async throws(SinkFailure) -> SinkPlace {
     try await calls.run { [account] in
       let file = try SinkFolder.place(of: path)
-      return SinkPlace(device: file.device, folder: file.folder, name: "\(file.name) \(account)")
+      return (file.device, file.folder, "\(file.name) \(account)")
     }
   }
 

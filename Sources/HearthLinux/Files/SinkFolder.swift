@@ -81,7 +81,7 @@ enum SinkFolder {
     try open(of: path) { folder, name in
       var status = stat()
       try check(fstat(folder, &status))
-      return SinkPlace(device: UInt64(status.st_dev), folder: UInt64(status.st_ino), name: name)
+      return (UInt64(status.st_dev), UInt64(status.st_ino), name)
     }
   }
 

@@ -65,7 +65,7 @@ final class RedirectHandler: ChannelInboundHandler {
       let request = RedirectRequest(
         method: head.method.rawValue, host: hosts.count == 1 ? hosts[0] : nil, target: head.uri, sender: sender)
       let hasBody = head.method != .HEAD
-      redirect.receive(ReceivedRedirect(request) { page in Self.write(page, hasBody, to: channel) }, on: channel)
+      redirect.receive((request, { @Sendable page in Self.write(page, hasBody, to: channel) }), on: channel)
     }
   }
 

@@ -44,7 +44,7 @@ package final class EventHub: Sendable {
     var laggedCount = 0
     var subscribers: [String: Subscriber] = [:]
     var sessions: [AccountName: SessionStatus] = [:]
-    var outbox = OutboxOverview(all: OutboxStats(), accounts: [:])
+    var outbox: OutboxOverview = (OutboxStats(), [:])
   }
 
   private let state = Mutex(State())

@@ -21,7 +21,7 @@ final class OutboxPublisher: Sendable {
     var notice: String?
     /// The accounts that have gained items to send since the last `takeReady`.
     var ready: [AccountName: OutboxKinds] = [:]
-    var published = OutboxOverview(all: OutboxStats(), accounts: [:])
+    var published: OutboxOverview = (OutboxStats(), [:])
   }
 
   private let state = Mutex(State())
@@ -117,7 +117,7 @@ final class OutboxPublisher: Sendable {
 
   /// Publishes events and counts. Does nothing if there are no events and the counts have not changed.
   private func publish(_ events: [OutboxEvent], _ names: some Collection<AccountName>, _ state: inout State) {
-    var overview = OutboxOverview(all: state.shown(state.all), accounts: [:])
+    var overview: OutboxOverview = (state.shown(state.all), [:])
     for name in names {
       let stats = state.shown(state.counts[name] ?? OutboxStats(), of: name)
       if state.published.accounts.updateValue(stats, forKey: name) != stats { overview.accounts[name] = stats }

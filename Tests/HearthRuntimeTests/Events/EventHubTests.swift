@@ -111,7 +111,7 @@ struct EventHubTests {
     let (_, start) = try hub.subscribe(topics: [.outbox], account: AccountName("work"), peer: peer)
     start()
     let events = try (1...100).map { try outboxEvent($0, account: $0.isMultiple(of: 10) ? "home" : "work") }
-    hub.update(OutboxOverview(all: OutboxStats(), accounts: [:]), after: events)
+    hub.update((OutboxStats(), [:]), after: events)
     let wanted = (1...100).filter { !$0.isMultiple(of: 10) }
     #expect(peer.sink.sent.map(number) == wanted)
     #expect(peer.sink.sent.map { $0["params"]?["seq"]?.int } == wanted)
@@ -138,7 +138,7 @@ struct EventHubTests {
     let (_, start) = try hub.subscribe(topics: [.outbox], account: nil, peer: peer)
     start()
     peer.sink.stall()
-    hub.update(OutboxOverview(all: OutboxStats(), accounts: [:]), after: try (1...300).map { try outboxEvent($0) })
+    hub.update((OutboxStats(), [:]), after: try (1...300).map { try outboxEvent($0) })
     #expect(peer.sink.sent.count == EventHub.backlog + 1)
     #expect(peer.sink.sent.last?["method"] == "events.closed")
     #expect(peer.sink.sent.last?["params"]?["seq"]?.int == EventHub.backlog + 1)

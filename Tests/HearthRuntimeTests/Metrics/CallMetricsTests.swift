@@ -64,7 +64,7 @@ struct CallMetricsTests {
     var stats = OutboxStats()
     (stats.pending, stats.inFlight, stats.waiting, stats.held, stats.delivered, stats.dead) = (1, 2, 3, 4, 5, 6)
     stats.bytes = 70
-    bench.hub.update(OutboxOverview(all: stats, accounts: [Sample.work: stats]), after: [])
+    bench.hub.update((stats, [Sample.work: stats]), after: [])
     let states = ["pending", "inFlight", "waiting", "held", "delivered", "dead"]
     #expect(
       states.map { bench.value(#"hearth_outbox_items{account="work",state="\#($0)"}"#) }

@@ -184,7 +184,7 @@ package final class MemoryFileSystem: FileSystem {
       let status = try state.status(of: inode)
       guard status.kind == .file, let node = state.nodes[inode] else { throw .notRegular }
       guard status.size <= limit else { throw .tooBig }
-      return FileContents(bytes: node.bytes, status: status)
+      return (bytes: node.bytes, status: status)
     }
   }
 

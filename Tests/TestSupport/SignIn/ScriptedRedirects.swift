@@ -26,7 +26,7 @@ package final class ScriptedRedirects: RedirectListener {
     ) async -> RedirectPage {
       let request = RedirectRequest(method: method, host: host, target: target, sender: sender)
       return await withCheckedContinuation { page in
-        feed.yield(ReceivedRedirect(request) { page.resume(returning: $0) })
+        feed.yield((request, { page.resume(returning: $0) }))
       }
     }
   }

@@ -38,7 +38,7 @@ package final class MemorySinkFiles: SinkFiles {
 
   package func place(of path: String) async throws(SinkFailure) -> SinkPlace {
     try refuse()
-    return SinkPlace(device: 0, folder: 0, name: real(path))
+    return (0, 0, real(path))
   }
 
   private func real(_ path: String) -> String {
