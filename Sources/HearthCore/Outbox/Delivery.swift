@@ -4,33 +4,20 @@ package struct Delivery: Hashable, Sendable {
   package let number: Int64
   /// The item at the time of the claim.
   package let item: OutboxItem
-  /// The number of 409 responses without `Retry-After` so far.
-  package let conflicts: Int
-  /// See `ItemProgress.offlineAnswers`.
-  package let offlineAnswers: Int
-  /// The time at which the first request with an unknown result was sent. `nil` if there is no such request, or if the
-  /// user has retried the item since.
-  package var unknownSince: Timestamp?
-  /// The time from which the item must not be sent, or `nil` if it does not expire.
-  package let expiresAt: Timestamp?
+  /// The item's progress at the time of the claim. Only `unknownSince` is converted to the machine's clock.
+  package private(set) var progress: ItemProgress
   package let request: APIRequest
   package let expect: ExpectedContent?
 
   package init(
-    number: Int64, item: OutboxItem, conflicts: Int, offlineAnswers: Int = 0, unknownSince: Timestamp? = nil,
-    expiresAt: Timestamp? = nil, request: APIRequest, expect: ExpectedContent? = nil
+    number: Int64, item: OutboxItem, progress: ItemProgress, request: APIRequest, expect: ExpectedContent? = nil
   ) {
-    (self.number, self.item, self.conflicts, self.unknownSince) = (number, item, conflicts, unknownSince)
-    self.offlineAnswers = offlineAnswers
-    (self.expiresAt, self.request, self.expect) = (expiresAt, request, expect)
+    (self.number, self.item, self.progress, self.request, self.expect) = (number, item, progress, request, expect)
   }
 
   var kind: OutboxKinds { item.lane == nil ? .unordered : .lanes }
 
-  /// Whether the last request for the item got no response.
-  var wasUnanswered: Bool { unknownSince != nil && item.lastStatus == nil }
-
-  mutating func shift(by shift: Duration) { unknownSince = unknownSince.map { $0 + shift } }
+  mutating func shift(by shift: Duration) { progress.unknownSince = progress.unknownSince.map { $0 + shift } }
 }
 
 extension Collection<Delivery> {

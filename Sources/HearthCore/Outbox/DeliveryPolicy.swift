@@ -57,7 +57,8 @@ package struct DeliveryPolicy: Hashable, Sendable {
       return .dead(
         .redirected, status: status,
         error: "The server redirected the request (HTTP \(status)), but queued requests do not follow redirects.")
-    case 409 where response.retryAfter == nil && delivery.conflicts >= Self.maxConflicts: return rejected(response)
+    case 409 where response.retryAfter == nil && delivery.progress.conflicts >= Self.maxConflicts:
+      return rejected(response)
     case 408, 409, 423, 425, 429: return retried()
     // A 403 or a 413 (RFC 9110, section 15.5.14) is temporary only if the server says when to retry.
     case 403 where response.retryAfter != nil, 413 where response.retryAfter != nil: return retried()
@@ -96,7 +97,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
     guard attempts < settings.maxAttempts else { return .dead(.attemptsExhausted, status: status, error: error) }
     let isFateUnknown = status.map { (200...299).contains($0) || $0 == 502 || $0 == 504 } ?? true
     var wait = settings.retry.wait(failures: attempts, retryAfter: retryAfter, random: random)
-    if let unknownSince = delivery.unknownSince ?? (isFateUnknown ? sentAt : nil),
+    if let unknownSince = delivery.progress.unknownSince ?? (isFateUnknown ? sentAt : nil),
       !Self.mayBeRepeated(delivery.request.method)
     {
       // After the horizon, the item must not be sent again. Make it due right after the horizon at the latest, so that

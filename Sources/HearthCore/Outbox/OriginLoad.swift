@@ -31,13 +31,13 @@ struct OriginLoad {
     if !sender.isJudging {
       if sender.kind == .lanes { lanes.add(1, isSlow: isSlow) } else { unordered.add(1, isSlow: isSlow) }
     }
-    if sender.current?.wasUnanswered == true { unanswered.add(1, isSlow: isSlow) }
+    if sender.current?.progress.isUnanswered == true { unanswered.add(1, isSlow: isSlow) }
     bytes.add(sender.current?.item.bytes ?? 0, isSlow: isSlow)
     addUnsent(sender.rest, sender.kind)
   }
 
   mutating func add(_ claim: LaneClaim) {
-    if claim.deliveries.first?.wasUnanswered == true { unanswered.add(1, isSlow: false) }
+    if claim.deliveries.first?.progress.isUnanswered == true { unanswered.add(1, isSlow: false) }
     addUnsent(claim.deliveries[...], claim.kind)
   }
 

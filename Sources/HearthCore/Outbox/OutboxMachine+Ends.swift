@@ -32,7 +32,7 @@ extension OutboxMachine {
   /// Records that the store can claim another item whose last request got no response. The store does not report this
   /// itself.
   mutating func freePlace(of delivery: Delivery) {
-    if delivery.wasUnanswered {
+    if delivery.progress.isUnanswered {
       accounts[delivery.item.account]?.leaves(delivery.kind, for: delivery.request.url.origin)
     }
   }

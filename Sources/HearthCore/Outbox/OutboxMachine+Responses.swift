@@ -139,9 +139,10 @@ extension OutboxMachine {
     _ id: SenderID, _ delivery: Delivery, _ status: Int?, _ message: String, at now: Timestamp
   ) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
-    if status != nil, delivery.offlineAnswers > 0, accounts[name]?.breaker.unreachable.contains(origin) != true {
+    if status != nil, delivery.progress.offlineAnswers > 0, accounts[name]?.breaker.unreachable.contains(origin) != true
+    {
       // Other requests have reached the API since this item's last 407 or 511, so the response concerns only this item.
-      let wait = settings.retry.wait(failures: delivery.offlineAnswers + 1, random: random())
+      let wait = settings.retry.wait(failures: delivery.progress.offlineAnswers + 1, random: random())
       return settle(id, .unreachable(probeIn: wait, status: status, error: message), at: now)
     }
     // If a reload has removed the origin, no request would ever end the outage, so do not record one.

@@ -196,10 +196,10 @@ extension OutboxMachine {
   private func maySend(_ delivery: Delivery, at now: Timestamp) -> Bool {
     guard let account = accounts[delivery.item.account], account.api.origins.contains(delivery.request.url.origin)
     else { return false }
-    if let expiresAt = delivery.expiresAt, expiresAt <= expiryTime(of: delivery.item.account, at: now).time {
+    if let expiresAt = delivery.progress.expiresAt, expiresAt <= expiryTime(of: delivery.item.account, at: now).time {
       return false
     }
     return stopsAt == nil && account.isSendable && account.knownSubject == delivery.item.subject
-      && policy.mayBeSent(method: delivery.request.method, unknownSince: delivery.unknownSince, at: now)
+      && policy.mayBeSent(method: delivery.request.method, unknownSince: delivery.progress.unknownSince, at: now)
   }
 }

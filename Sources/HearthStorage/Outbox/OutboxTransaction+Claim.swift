@@ -272,9 +272,7 @@ extension OutboxTransaction {
     else { return .unsendable(.damaged, error: "The item's content does not match its checksum, so it is not sent.") }
     return .sound(
       Delivery(
-        number: item.number, item: try shown(item, hasBegun: false), conflicts: item.progress.conflicts,
-        offlineAnswers: item.progress.offlineAnswers, unknownSince: item.progress.unknownSince,
-        expiresAt: item.progress.expiresAt,
+        number: item.number, item: try shown(item, hasBegun: false), progress: item.progress,
         request: APIRequest(
           method: item.method, url: url, headers: stored.headers, body: stored.body, idempotencyKey: item.idempotencyKey
         ),

@@ -15,8 +15,9 @@ import Testing
     let item = OutboxItem(
       id: "1", account: Sample.work, subject: Sample.alice, lane: "default", method: method,
       url: request.url.description, state: .inFlight, attempts: attempts, createdAt: now, idempotencyKey: "k", bytes: 0)
-    return Delivery(
-      number: 1, item: item, conflicts: conflicts, unknownSince: unknownSince, request: request)
+    var progress = ItemProgress(at: now)
+    (progress.attempts, progress.conflicts, progress.unknownSince) = (attempts, conflicts, unknownSince)
+    return Delivery(number: 1, item: item, progress: progress, request: request)
   }
 
   func outcome(

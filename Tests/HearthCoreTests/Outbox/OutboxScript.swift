@@ -122,9 +122,10 @@ struct OutboxScript {
       let item = OutboxItem(
         id: "\(number)", account: account, subject: Sample.alice, lane: lane, method: "POST", url: url.description,
         state: .pending, createdAt: now, idempotencyKey: "\(number)", bytes: bytes)
+      var progress = ItemProgress(expiresAt: expiresAt, at: now)
+      (progress.offlineAnswers, progress.unknownSince) = (offlineAnswers, unknownSince)
       return Delivery(
-        number: number, item: item, conflicts: 0, offlineAnswers: offlineAnswers, unknownSince: unknownSince,
-        expiresAt: expiresAt,
+        number: number, item: item, progress: progress,
         request: APIRequest(method: "POST", url: url, headers: [], body: [], idempotencyKey: "\(number)"))
     }
     return LaneClaim(epoch: epoch, deliveries: deliveries)

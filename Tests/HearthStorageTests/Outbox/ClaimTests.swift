@@ -26,7 +26,7 @@ import Testing
       try await next.store.recover()
       let again = try await next.claim(follows: true)
       #expect(again.deliveries.map(\.path) == ["/1", "/2", "/3", "/u"])
-      #expect(again.deliveries.allSatisfy { $0.unknownSince == nil })
+      #expect(again.deliveries.allSatisfy { $0.progress.unknownSince == nil })
       #expect(again.changed == [])
     }
   }
@@ -65,7 +65,7 @@ import Testing
       #expect(first.changed.map(\.url) == ["https://api.example.com/1"])
       #expect(first.changed.map(\.reason) == [.needsReview])
       let again = try await next.claim(follows: true).deliveries
-      #expect(again.map(\.path) == ["/2"] && again.map(\.unknownSince) == [next.now - .seconds(1)])
+      #expect(again.map(\.path) == ["/2"] && again.map(\.progress.unknownSince) == [next.now - .seconds(1)])
     }
   }
 
@@ -81,7 +81,7 @@ import Testing
         let next = try reopened(outbox, bootID: loss == "power" ? "another" : nil)
         try await next.store.recover()
         let again = try await next.claim(follows: true).deliveries
-        let unknown = Dictionary(uniqueKeysWithValues: again.map { ($0.path, $0.unknownSince) })
+        let unknown = Dictionary(uniqueKeysWithValues: again.map { ($0.path, $0.progress.unknownSince) })
         #expect(unknown == ["/1": outbox.now, "/2": outbox.now, "/u": outbox.now, "/3": nil], "\(loss)")
         #expect(again.allSatisfy(next.begin))
       }
@@ -97,7 +97,7 @@ import Testing
       try await next.add(Sample.draft("/2", lane: "b"))
       #expect(try await next.claim().deliveries.isEmpty)
       try await next.store.recover()
-      #expect(try await next.claim().deliveries.map(\.unknownSince) == [outbox.now, nil])
+      #expect(try await next.claim().deliveries.map(\.progress.unknownSince) == [outbox.now, nil])
     }
   }
 
@@ -181,7 +181,7 @@ import Testing
       try await next.store.recover()
       let again = try await next.claim(follows: true).deliveries
       #expect(again.map(\.path) == ["/alice", "/1", "/2"])
-      #expect(again.map(\.unknownSince) == [nil, outbox.now, nil])
+      #expect(again.map(\.progress.unknownSince) == [nil, outbox.now, nil])
     }
   }
 
@@ -224,7 +224,7 @@ import Testing
       }
       #expect(try await outbox.claim().claimed.nextDueAt == outbox.now + .seconds(40))
       outbox.now = outbox.now + .seconds(40)
-      #expect(try await outbox.claim().deliveries[0].unknownSince == Sample.start + .seconds(3600))
+      #expect(try await outbox.claim().deliveries[0].progress.unknownSince == Sample.start + .seconds(3600))
     }
   }
 
@@ -244,7 +244,7 @@ import Testing
       let again = try await next.claim()
       #expect(again.changed == [])
       #expect(again.deliveries.map(\.path) == ["/sent", "/waits"])
-      #expect(again.deliveries.map(\.unknownSince) == [Sample.start + step, Sample.start + step])
+      #expect(again.deliveries.map(\.progress.unknownSince) == [Sample.start + step, Sample.start + step])
     }
   }
 

@@ -94,7 +94,8 @@ import Testing
       Set(claims.claimed.claims.map { $0.deliveries.map(\.path) }) == [
         ["/1", "/2", "/3"], ["/4"], ["/5", "/6", "/9"], ["/7"], ["/8"],
       ])
-    let unknown = Dictionary(uniqueKeysWithValues: claims.deliveries.map { ($0.path, $0.unknownSince?.milliseconds) })
+    let unknown = Dictionary(
+      uniqueKeysWithValues: claims.deliveries.map { ($0.path, $0.progress.unknownSince?.milliseconds) })
     #expect(
       unknown == [
         "/1": 1000, "/2": 1000, "/3": nil, "/4": nil, "/5": nil, "/6": 1000, "/7": 300, "/8": nil, "/9": nil,

@@ -84,7 +84,7 @@ import Testing
     clock.advance(by: .seconds(60))
     let claims = try await outbox.claim(follows: true)
     #expect(Set(claims.claimed.claims.map { $0.deliveries.map(\.path) }) == [["/1", "/2"], ["/3"]])
-    #expect(claims.deliveries.filter { $0.unknownSince != nil }.map(\.path) == ["/3"])
+    #expect(claims.deliveries.filter { $0.progress.unknownSince != nil }.map(\.path) == ["/3"])
     #expect(try OutboxCheck.problems(at: path) == [])
   }
 }

@@ -62,14 +62,14 @@ extension OutboxStoreContract {
       try await bench.add(Sample.draft("/1"))
       for (count, status) in [(0, 511), (1, 503), (0, 511), (1, 407)] {
         let claims = try await bench.store.settle().claims
-        try expect(claims.deliveries.map(\.offlineAnswers), is: [count])
+        try expect(claims.deliveries.map(\.progress.offlineAnswers), is: [count])
         let outcome: DeliveryOutcome =
           status == 503 ? wait(.zero) : .unreachable(probeIn: .zero, status: status, error: "no")
         _ = try await bench.store.exchange(claims.settled { _ in outcome }, releasing: [], claiming: [])
       }
       let store = try bench.reopen()
       try await store.recover()
-      try expect(try await store.settle().claims.deliveries.map(\.offlineAnswers), is: [2])
+      try expect(try await store.settle().claims.deliveries.map(\.progress.offlineAnswers), is: [2])
     },
     OutboxFact("a claimed item is pending until it begins, and in flight until it is settled") { bench in
       let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
@@ -134,7 +134,7 @@ extension OutboxStoreContract {
       try await store.recover()
       try expect(Set(try await store.list(OutboxQuery()).items.map(\.state)), is: [.pending])
       let again = try await store.settle(takesFollowers: true).claims
-      let unknown = again.deliveries.map { ($0.request.url.target, $0.unknownSince) }
+      let unknown = again.deliveries.map { ($0.request.url.target, $0.progress.unknownSince) }
       try expect(Dictionary(uniqueKeysWithValues: unknown), is: ["/1": start, "/2": nil, "/u": nil])
     },
     OutboxFact("only a few of the heads that got no response last are claimed, and others come first") { bench in

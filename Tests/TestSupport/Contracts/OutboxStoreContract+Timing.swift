@@ -43,7 +43,7 @@ extension OutboxStoreContract {
       try await store.recover()
       bench.clock.advance(by: .seconds(1))
       let again = try await store.settle().claims.deliveries
-      try expect(again.map(\.unknownSince), is: Array(repeating: start + .seconds(2 * 86_400), count: 2))
+      try expect(again.map(\.progress.unknownSince), is: Array(repeating: start + .seconds(2 * 86_400), count: 2))
     },
     OutboxFact("an item that was due when claimed is due when it is returned, though the clock was set back") {
       bench in

@@ -207,9 +207,7 @@ extension OutboxModel {
   private func delivery(_ item: Item) -> Delivery {
     let draft = item.new.draft
     return Delivery(
-      number: item.number, item: shown(item), conflicts: item.progress.conflicts,
-      offlineAnswers: item.progress.offlineAnswers, unknownSince: item.progress.unknownSince,
-      expiresAt: item.progress.expiresAt,
+      number: item.number, item: shown(item), progress: item.progress,
       request: APIRequest(
         method: draft.method, url: item.new.url, headers: draft.headers, body: draft.body,
         idempotencyKey: draft.idempotencyKey ?? item.new.id))
