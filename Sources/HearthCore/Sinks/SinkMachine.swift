@@ -32,12 +32,6 @@ package struct SinkMachine: Hashable, Sendable {
     case recovered
   }
 
-  private enum Goal: Hashable {
-    case undecided(until: Timestamp)
-    case nothing
-    case content(SinkContent)
-  }
-
   private enum Held: Hashable {
     /// The file is from an earlier run of the daemon, or the result of an operation on it is unknown.
     case unknown
@@ -45,25 +39,23 @@ package struct SinkMachine: Hashable, Sendable {
     case content(SinkContent.Mark)
   }
 
-  private enum Step: Hashable {
-    case putting(SinkContent.Mark)
-    case removing
-  }
-
   /// How long the file stays while the session is still reading its credential. Calls that need a token also wait this
   /// long.
   private static let timeout: Duration = .seconds(2)
 
-  private var goal: Goal
+  private var offer = Offer.undecided
+  /// The time until which the file stays if the session is undecided.
+  private var undecidedUntil: Timestamp
   private var held = Held.unknown
-  private var step: Step?
+  /// The result of the current operation on the file if it succeeds, or `nil` if no operation is running.
+  private var step: Held?
   /// Whether the current operation began before the configuration was last loaded.
   private var isStale = false
   private var putting = SinkRetry()
   private var removing = SinkRetry()
   package private(set) var isRetired = false
 
-  package init(at now: Timestamp) { goal = .undecided(until: now + Self.timeout) }
+  package init(at now: Timestamp) { undecidedUntil = now + Self.timeout }
 
   package var isIdle: Bool { step == nil }
 
@@ -96,18 +88,18 @@ package struct SinkMachine: Hashable, Sendable {
     return told + next(at: now)
   }
 
-  private mutating func take(_ offer: Offer, at now: Timestamp) {
-    switch offer {
-    case .content(let content):
-      if goal != .content(content) { putting.retryNow() }
-      goal = .content(content)
-    case .nothing: goal = .nothing
-    case .undecided: if case .undecided = goal {} else { goal = .undecided(until: now + Self.timeout) }
+  private mutating func take(_ new: Offer, at now: Timestamp) {
+    guard new != offer else { return }
+    offer = new
+    switch new {
+    case .content: putting.retryNow()
+    case .nothing: break
+    case .undecided: undecidedUntil = now + Self.timeout
     }
   }
 
   private mutating func ended(put result: Result<Void, SinkFailure>, at now: Timestamp) -> [Action] {
-    guard case .putting(let mark) = step else { return [] }
+    guard case .content(let mark) = step else { return [] }
     step = nil
     switch result {
     case .success:
@@ -123,7 +115,7 @@ package struct SinkMachine: Hashable, Sendable {
   }
 
   private mutating func ended(removal result: Result<Void, SinkFailure>, at now: Timestamp) -> [Action] {
-    guard step == .removing else { return [] }
+    guard step == .nothing else { return [] }
     step = nil
     switch result {
     case .success:
@@ -137,13 +129,13 @@ package struct SinkMachine: Hashable, Sendable {
     }
   }
 
-  /// Returns the current goal. No file is wanted if the token has expired or the session takes too long to read its
-  /// credential.
-  private func wanted(at now: Timestamp) -> Goal {
+  /// Returns what the file should contain. No file is wanted if the token has expired or the session takes too long to
+  /// read its credential.
+  private func wanted(at now: Timestamp) -> Offer {
     if isRetired { return .nothing }
-    switch goal {
-    case .undecided(let until): return until <= now ? .nothing : goal
-    case .content(let content): return content.mark.isExpired(at: now) ? .nothing : goal
+    switch offer {
+    case .undecided: return undecidedUntil <= now ? .nothing : offer
+    case .content(let content): return content.mark.isExpired(at: now) ? .nothing : offer
     case .nothing: return .nothing
     }
   }
@@ -156,7 +148,7 @@ package struct SinkMachine: Hashable, Sendable {
     case .content(let content):
       guard held != .content(content.mark) else { return [] }
       if putting.mayBegin(at: now) {
-        (step, isStale) = (.putting(content.mark), false)
+        (step, isStale) = (.content(content.mark), false)
         return [.put(content)]
       }
       // Remove an expired token that cannot be replaced yet.
@@ -167,7 +159,7 @@ package struct SinkMachine: Hashable, Sendable {
 
   private mutating func remove(at now: Timestamp) -> [Action] {
     guard removing.mayBegin(at: now) else { return [] }
-    step = .removing
+    step = .nothing
     return [.remove]
   }
 
@@ -175,8 +167,8 @@ package struct SinkMachine: Hashable, Sendable {
   package func nextWake(after now: Timestamp) -> Timestamp? {
     guard step == nil else { return nil }
     var times = [putting.retryAt, removing.retryAt]
-    switch goal {
-    case .undecided(let until): times.append(until)
+    switch offer {
+    case .undecided: times.append(undecidedUntil)
     case .content(let content): times.append(content.mark.expiresAt)
     case .nothing: break
     }
@@ -186,7 +178,7 @@ package struct SinkMachine: Hashable, Sendable {
 
   /// Shifts all deadlines after the clock was set. The session itself offers its token again, with new times.
   package mutating func move(by step: Duration) {
-    if case .undecided(let until) = goal { goal = .undecided(until: until + step) }
+    undecidedUntil = undecidedUntil + step
     putting.move(by: step)
     removing.move(by: step)
   }
