@@ -20,10 +20,6 @@ package struct Delivery: Hashable, Sendable {
   mutating func shift(by shift: Duration) { progress.unknownSince = progress.unknownSince.map { $0 + shift } }
 }
 
-extension Collection<Delivery> {
-  var bytes: Int { reduce(0) { $0 + $1.item.bytes } }
-}
-
 /// A claim on one unordered item, or on consecutive items from the front of a lane.
 package struct LaneClaim: Hashable, Sendable {
   /// The identifier of the claim. It is never reused, even after a restart.

@@ -42,7 +42,7 @@ struct OriginLoad {
   }
 
   private mutating func addUnsent(_ deliveries: ArraySlice<Delivery>, _ kind: OutboxKinds) {
-    bytes.add(deliveries.bytes, isSlow: false)
+    bytes.add(deliveries.reduce(0) { $0 + $1.item.bytes }, isSlow: false)
     if kind == .lanes { unsent.lanes += deliveries.count } else { unsent.unordered += deliveries.count }
   }
 }

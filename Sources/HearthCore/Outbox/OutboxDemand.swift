@@ -24,6 +24,9 @@ package struct OutboxDemand: Hashable, Sendable {
     }
 
     package func limit(_ kind: OutboxKinds) -> Int { kind == .lanes ? lanes : unordered }
+
+    /// The kinds of items for which there is room.
+    var kinds: OutboxKinds { [lanes > 0 ? .lanes : [], unordered > 0 ? .unordered : []] }
   }
 
   package var account: AccountName
@@ -46,12 +49,7 @@ package struct OutboxDemand: Hashable, Sendable {
     (self.configured, self.expiry, self.policy) = (configured, expiry, policy)
   }
 
-  package var kinds: OutboxKinds {
-    [
-      rooms.values.contains { $0.lanes > 0 } ? .lanes : [],
-      rooms.values.contains { $0.unordered > 0 } ? .unordered : [],
-    ]
-  }
+  package var kinds: OutboxKinds { OutboxKinds(rooms.values.map(\.kinds)) }
 }
 
 /// The two kinds of items: items in lanes, which are sent in order, and unordered items. Neither kind waits for the

@@ -12,15 +12,13 @@ extension OutboxMachine {
     guard let account = accounts[name] else { return }
     let subject: Subject? =
       if case .sendable(let subject) = permission { subject ?? knownSubject } else { knownSubject }
-    if permission != account.permission || subject != account.knownSubject {
-      withdraw(name, at: now)
-    }
+    let isOther = permission != account.permission || subject != account.knownSubject
+    if isOther { withdraw(name, at: now) }
     if permission != account.permission || token != account.token {
       accounts[name]?.stalledUntil = nil
       accounts[name]?.refused = RefusedItems()
       accounts[name]?.hasGoodToken()
     }
-    let isOther = permission != account.permission || subject != account.knownSubject
     accounts[name]?.permission = permission
     accounts[name]?.lastSubject = subject == nil ? account.knownSubject ?? account.lastSubject : nil
     accounts[name]?.knownSubject = subject
@@ -155,8 +153,7 @@ extension OutboxMachine {
   /// Records that a call has started to discard the user's items. No item is sent until `discarded(_:at:)` is called.
   package mutating func discarding(_ name: AccountName, at now: Timestamp) {
     accounts[name]?.discards += 1
-    withdraw(name, at: now)
-    judge(name, at: now)
+    stopSending(of: name, at: now)
   }
 
   /// Records that a call has finished discarding items, successfully or not.

@@ -45,7 +45,7 @@ extension OutboxMachine {
       let rooms = rooms(account, loads[name] ?? [:], isMemoryFull: bytes >= Self.memory, at: now)
       if let demand = demand(of: name, account, rooms, at: now) { demands.append(demand) }
     }
-    let count = demands.reduce(0) { $0 + $1.rooms.values.count { $0.lanes > 0 || $0.unordered > 0 } }
+    let count = demands.reduce(0) { $0 + $1.rooms.values.count { !$0.kinds.isEmpty } }
     let share = max(Self.memory - bytes, 0) / max(count, 1)
     for index in demands.indices {
       for origin in demands[index].rooms.keys { demands[index].rooms[origin]?.bytes = max(share, 1) }
@@ -69,18 +69,12 @@ extension OutboxMachine {
     of name: AccountName, _ account: OutboxAccount, _ rooms: [Origin: OutboxDemand.Room], at now: Timestamp
   ) -> OutboxDemand? {
     var rooms = rooms
-    var kinds = OutboxKinds()
-    for kind in [OutboxKinds.lanes, .unordered] {
-      let isWanted =
-        account.mayHaveMore.contains(kind) && (rooms.isEmpty || rooms.values.contains { $0.limit(kind) > 0 })
-        || account.left.contains { $1.contains(kind) && rooms[$0].map { $0.limit(kind) > 0 } ?? false }
-      if isWanted { kinds.insert(kind) }
-    }
+    var kinds = account.mayHaveMore.intersection(rooms.isEmpty ? .all : OutboxKinds(rooms.values.map(\.kinds)))
+    for (origin, left) in account.left { kinds.formUnion(left.intersection(rooms[origin]?.kinds ?? [])) }
     if kinds.isEmpty { return nil }
     for (origin, room) in rooms {
-      let open: OutboxKinds = [room.lanes > 0 ? .lanes : [], room.unordered > 0 ? .unordered : []]
-      accounts[name]?.isDemanded(kinds.intersection(open), for: origin)
-      accounts[name]?.leaves(kinds.subtracting(open), for: origin)
+      accounts[name]?.isDemanded(kinds.intersection(room.kinds), for: origin)
+      accounts[name]?.leaves(kinds.subtracting(room.kinds), for: origin)
       if !kinds.contains(.lanes) { rooms[origin]?.lanes = 0 }
       if !kinds.contains(.unordered) { rooms[origin]?.unordered = 0 }
     }

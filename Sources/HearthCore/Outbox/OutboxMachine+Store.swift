@@ -75,7 +75,8 @@ extension OutboxMachine {
     case .expire:
       // After a start or a clock step, find out when the next item expires, even if nothing is claimed.
       let agreed = agreedTime(at: now)
-      guard !isExpiryRead || isDue(nextExpiryAt, agreed) else { return nil }
+      let isDue = if let nextExpiryAt, let agreed { nextExpiryAt <= agreed } else { false }
+      guard !isExpiryRead || isDue else { return nil }
       expiryAsked()
       return .expire(agreed)
     case .prune:
@@ -94,11 +95,6 @@ extension OutboxMachine {
   /// Schedules a sweep after content was removed. A sweep is about as expensive as a commit, so it is delayed to cover
   /// several removals.
   package mutating func wipeSoon(at now: Timestamp) { wipeAt = wipeAt ?? now + Self.wipeDelay }
-
-  private func isDue(_ time: Timestamp?, _ agreed: Timestamp?) -> Bool {
-    guard let time, let agreed else { return false }
-    return time <= agreed
-  }
 
   /// Schedules a retry after a failure. Outcomes are kept in the meantime, and nothing is claimed. After a failed
   /// sweep, only the next sweep is delayed.
