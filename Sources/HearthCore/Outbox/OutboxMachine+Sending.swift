@@ -152,7 +152,7 @@ extension OutboxMachine {
         return .replaceBearer(
           APIRejection(
             bearer.token.fingerprint, at: url, isAcceptedElsewhere: isAccepted,
-            reason: AuthenticationChallenges.reason(response, without: bearer.secrets)), name)
+            reason: Challenge.reason(response, without: bearer.secrets)), name)
       }
     }
     return end(id, of: name, at: now)

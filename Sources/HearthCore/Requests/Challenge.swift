@@ -45,9 +45,6 @@ extension Challenge {
   /// by commas.
   package static func isAsked(in field: String) -> Bool { demand(in: field) != nil }
 
-  /// Returns the `error` code in a `WWW-Authenticate` field, or `nil` if there is none.
-  package static func reason(in field: String) -> String? { AuthenticationChallenges.reason(in: field) }
-
   /// Returns the parameters of the first challenge that asks for more than a fresh token, or `nil` if no challenge asks
   /// for more.
   private static func demand(in field: String) -> [String: String]? {
@@ -71,7 +68,7 @@ extension Challenge {
   }
 }
 
-extension AuthenticationChallenges {
+extension Challenge {
   /// Returns the `error` code in the response's challenges (RFC 6750, section 3), or `nil` if there is none. Ignores
   /// codes that contain one of `secrets`.
   static func reason(_ response: APIResponse, without secrets: [Secret]) -> String? {
@@ -79,9 +76,9 @@ extension AuthenticationChallenges {
     return fields.lazy.compactMap(reason(in:)).first { Redactor(secrets).redacted($0) == $0 }
   }
 
-  /// Returns the `error` code in one field. Ignores values that do not look like a code, because servers put all kinds
-  /// of text there.
-  static func reason(in field: String) -> String? {
+  /// Returns the `error` code in a `WWW-Authenticate` field, or `nil` if there is none. Ignores values that do not look
+  /// like a code, because servers put all kinds of text there.
+  package static func reason(in field: String) -> String? {
     let reasons = AuthenticationChallenges(field).parameters.compactMap { $0["error"] }
     return reasons.first { reason in
       (1...64).contains(reason.utf8.count)

@@ -15,21 +15,6 @@ package enum DraftRules {
     guard method != "CONNECT", method != "TRACE" else {
       throw .invalidParams("method must not be \(method)")
     }
-    try check(headers)
-    guard body.count <= maxBody else { throw .invalidParams("body must not be longer than \(maxBody) bytes") }
-    if let idempotencyKey {
-      guard isName(idempotencyKey), idempotencyKey.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-        throw .invalidParams("idempotencyKey must be 1 to 255 printable ASCII characters, without spaces")
-      }
-    }
-    do {
-      return try HTTPURL(encoding: url)
-    } catch {
-      throw .invalidParams("url cannot be used: \(error)")
-    }
-  }
-
-  private static func check(_ headers: [APIRequest.Header]) throws(Failure) {
     guard headers.count <= maxHeaders, headers.reduce(0, { $0 + $1.byteCount }) <= maxHeaderBytes else {
       throw .invalidParams("headers must not exceed \(maxHeaders) headers or \(maxHeaderBytes) bytes")
     }
@@ -41,6 +26,17 @@ package enum DraftRules {
       guard header.hasFieldValue else {
         throw .invalidParams("headers contains a control character in the value of \(header.name)")
       }
+    }
+    guard body.count <= maxBody else { throw .invalidParams("body must not be longer than \(maxBody) bytes") }
+    if let idempotencyKey {
+      guard isName(idempotencyKey), idempotencyKey.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        throw .invalidParams("idempotencyKey must be 1 to 255 printable ASCII characters, without spaces")
+      }
+    }
+    do {
+      return try HTTPURL(encoding: url)
+    } catch {
+      throw .invalidParams("url cannot be used: \(error)")
     }
   }
 

@@ -28,9 +28,10 @@ extension RequestDraft {
   /// Checks the draft, and returns the request. Unlike the headers of an `OutboxDraft`, the headers may contain
   /// `Idempotency-Key`, but none of `connectionFields`. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(Failure) -> APIRequest {
-    let keys = headers.filter(\.isIdempotencyKey)
+    let isKey = { (header: APIRequest.Header) in header.name.lowercased() == "idempotency-key" }
+    let keys = headers.filter(isKey)
     guard keys.count <= 1 else { throw .invalidParams("headers must not contain more than one Idempotency-Key") }
-    let others = headers.filter { !$0.isIdempotencyKey }
+    let others = headers.filter { !isKey($0) }
     if let header = others.first(where: { Self.connectionFields.contains($0.name.lowercased()) }) {
       throw .invalidParams("headers must not contain \(header.name), because Hearth manages the connection")
     }
@@ -41,10 +42,6 @@ extension RequestDraft {
       method: method, url: url, headers: others, body: body, idempotencyKey: key,
       responseLimit: RequestMachine.responseLimit)
   }
-}
-
-extension APIRequest.Header {
-  fileprivate var isIdempotencyKey: Bool { name.lowercased() == "idempotency-key" }
 }
 
 /// Whether Hearth may return a cached response if the API fails. The raw value is the value of the `cache` parameter.

@@ -76,7 +76,7 @@ package struct RequestMachine: Sendable {
       return .replaceBearer(
         APIRejection(
           bearer.token.fingerprint, at: request.url,
-          reason: AuthenticationChallenges.reason(response, without: bearer.secrets)))
+          reason: Challenge.reason(response, without: bearer.secrets)))
     }
     if redirects < Self.maxRedirects, let next = request.redirected(by: response) {
       redirects += 1

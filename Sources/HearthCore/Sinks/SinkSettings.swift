@@ -102,7 +102,8 @@ extension SinkSettings.Netrc {
         key, isNetrc ? "does not apply to format \"netrc\"" : "applies only to format \"netrc\"")
     }
     guard isNetrc else { return nil }
-    let known = Set(origins.map(\.netrcHost))
+    // A netrc file contains IPv6 addresses without brackets.
+    let known = Set(origins.map(\.host).map { $0.hasPrefix("[") ? String($0.dropFirst().dropLast()) : $0 })
     let named = try table.strings(.hosts).map { $0.lowercased() }
     if let host = named.first(where: { !known.contains($0) }) {
       throw table.error(.hosts, "cannot contain \"\(host)\", which is not a host in the account's api_origins")
@@ -115,9 +116,4 @@ extension SinkSettings.Netrc {
     guard !known.isEmpty else { throw table.error("needs at least one host in the account's api_origins") }
     self.init(hosts: named.isEmpty ? known.sorted() : named, login: login)
   }
-}
-
-extension Origin {
-  /// The host, without the brackets of an IPv6 address.
-  fileprivate var netrcHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 }

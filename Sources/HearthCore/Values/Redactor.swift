@@ -71,7 +71,7 @@ package struct Redactor: Sendable {
   private static func mark(
     _ spelling: SecretSpelling, in reading: EchoedText, of text: [UInt8], isCut: Bool, _ isSecret: inout [Bool]
   ) {
-    var search = spelling.search()
+    var search = SecretSpelling.Search(spelling.bytes)
     var marked = 0
     for (index, symbol) in reading.symbols.enumerated() {
       let count = search.next(symbol)

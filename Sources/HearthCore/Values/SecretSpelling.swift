@@ -17,8 +17,6 @@ struct SecretSpelling {
     return forms.map { SecretSpelling(bytes: $0, standsAlone: isShort && $0.count < 6) }
   }
 
-  func search() -> Search { Search(pattern: bytes) }
-
   /// Tracks how much of a pattern matches at each position of a text.
   struct Search {
     private let pattern: [UInt8]
@@ -26,7 +24,7 @@ struct SecretSpelling {
     private var borders: [Int] = [0, 0]
     private var count = 0
 
-    fileprivate init(pattern: [UInt8]) { self.pattern = pattern }
+    init(_ pattern: [UInt8]) { self.pattern = pattern }
 
     /// Whether the whole pattern ends at this position.
     var isWhole: Bool { count == pattern.count }

@@ -20,7 +20,7 @@ import Testing
   func secret() {
     let response = APIResponse(
       status: 401, headers: [.init(name: "WWW-Authenticate", value: "Bearer error=abracadabra_abracadabra")])
-    #expect(AuthenticationChallenges.reason(response, without: []) == "abracadabra_abracadabra")
-    #expect(AuthenticationChallenges.reason(response, without: [Secret("abracadabra_abracadabra")]) == nil)
+    #expect(Challenge.reason(response, without: []) == "abracadabra_abracadabra")
+    #expect(Challenge.reason(response, without: [Secret("abracadabra_abracadabra")]) == nil)
   }
 }
