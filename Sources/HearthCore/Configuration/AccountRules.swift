@@ -9,6 +9,8 @@ package struct AccountRules: Hashable, Sendable {
     package let directory: String?
     /// The server and path prefix that the rule applies to.
     package let url: Place?
+
+    fileprivate var rank: (Int, Int) { (url?.description.utf8.count ?? 0, directory?.utf8.count ?? 0) }
   }
 
   /// A server and a path prefix.
@@ -65,20 +67,7 @@ package struct AccountRules: Hashable, Sendable {
     if let preset { return Choice(account: preset, reason: .preset, rule: nil) }
     return accounts.count == 1 ? Choice(account: accounts[0], reason: .only, rule: nil) : nil
   }
-}
 
-extension AccountRules.Rule {
-  fileprivate var rank: (Int, Int) { (url?.description.utf8.count ?? 0, directory?.utf8.count ?? 0) }
-}
-
-extension String {
-  fileprivate func isBelow(_ directory: String) -> Bool {
-    let rest = utf8.dropFirst(directory.utf8.count)
-    return utf8.starts(with: directory.utf8) && (rest.isEmpty || rest.first == UInt8(ascii: "/"))
-  }
-}
-
-extension AccountRules {
   package enum Key: String, ConfigurationKey {
     case defaultAccount = "default_account"
     case use
@@ -98,6 +87,13 @@ extension AccountRules {
       while directory?.hasSuffix("/") == true { directory?.removeLast() }
       rules.append(Rule(account: account, directory: directory, url: try reader.url(.url, Place.init)))
     }
+  }
+}
+
+extension String {
+  fileprivate func isBelow(_ directory: String) -> Bool {
+    let rest = utf8.dropFirst(directory.utf8.count)
+    return utf8.starts(with: directory.utf8) && (rest.isEmpty || rest.first == UInt8(ascii: "/"))
   }
 }
 

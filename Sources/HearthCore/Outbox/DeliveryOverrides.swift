@@ -15,9 +15,7 @@ package struct DeliveryOverrides: Hashable, Sendable {
 
   /// The configured outcome, or `nil` if the outcome of `DeliveryPolicy` applies.
   package subscript(status: Int) -> Outcome? { outcomes[status] }
-}
 
-extension DeliveryOverrides {
   package enum Key: String, ConfigurationKey { case status, outcome }
 
   /// Returns the reason why the configuration cannot set this outcome for this status, or `nil` if the combination is

@@ -40,9 +40,7 @@ package struct ExportedItem: Hashable, Sendable {
     self.lastError = lastError
     self.exportedAt = exportedAt
   }
-}
 
-extension ExportedItem {
   /// The maximum number of attempts that an imported item can have.
   package static let mostAttempts = 1_000_000
 
@@ -75,16 +73,6 @@ extension ExportedItem {
       throw .invalidParams("state is \(state.rawValue), so the item cannot be imported")
     }
     return NewOutboxItem.Kept(progress: progress, createdAt: min(createdAt, now))
-  }
-}
-
-extension OutboxItem.State {
-  fileprivate var reasons: Set<OutboxItem.Reason> {
-    switch self {
-    case .held: [.otherUser, .needsReview, .damaged, .originNotConfigured, .needsStepUp]
-    case .dead: [.rejected, .expired, .attemptsExhausted, .redirected]
-    case .pending, .inFlight, .waiting, .delivered, .cancelled, .superseded: []
-    }
   }
 }
 

@@ -47,24 +47,6 @@ struct OriginLoad {
   }
 }
 
-extension OutboxAccount {
-  func loads(at now: Timestamp) -> [Origin: OriginLoad] {
-    var loads: [Origin: OriginLoad] = [:]
-    for sender in senders.values {
-      if let origin = sender.origin { loads[origin, default: OriginLoad()].add(sender, at: now) }
-    }
-    for claim in queue {
-      if let origin = claim.origin { loads[origin, default: OriginLoad()].add(claim) }
-    }
-    return loads
-  }
-
-  /// Returns the time at which the next request becomes slow and may make room for others.
-  func nextSlowAt(after now: Timestamp) -> Timestamp? {
-    senders.values.compactMap(\.slowAt).filter { $0 > now }.min()
-  }
-}
-
 /// Decides how many deliveries to claim in advance. While requests are fast, up to 128 are claimed, so that one
 /// transaction covers many deliveries. While requests are slow, no delivery is claimed in advance.
 struct ReadAhead {

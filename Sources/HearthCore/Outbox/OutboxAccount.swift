@@ -166,6 +166,22 @@ struct OutboxAccount {
     (stalledUntil, refused) = (nil, RefusedItems())
     mayHaveMore = .all
   }
+
+  func loads(at now: Timestamp) -> [Origin: OriginLoad] {
+    var loads: [Origin: OriginLoad] = [:]
+    for sender in senders.values {
+      if let origin = sender.origin { loads[origin, default: OriginLoad()].add(sender, at: now) }
+    }
+    for claim in queue {
+      if let origin = claim.origin { loads[origin, default: OriginLoad()].add(claim) }
+    }
+    return loads
+  }
+
+  /// Returns the time at which the next request becomes slow and may make room for others.
+  func nextSlowAt(after now: Timestamp) -> Timestamp? {
+    senders.values.compactMap(\.slowAt).filter { $0 > now }.min()
+  }
 }
 
 /// The session's permission to send the account's items.

@@ -31,9 +31,7 @@ package struct OutboxDraft: Hashable, Sendable {
     self.expiresAt = expiresAt
     self.expect = expect
   }
-}
 
-extension OutboxDraft {
   /// Checks that the draft is valid, and returns its parsed URL. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(Failure) -> HTTPURL {
     let url = try DraftRules.checked(

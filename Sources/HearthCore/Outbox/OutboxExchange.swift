@@ -15,6 +15,15 @@ package struct OutboxExchange: Hashable, Sendable {
     package var timeNeededFrom: Origin?
 
     package init() {}
+
+    /// Returns the claims with their times converted to a clock that is ahead by `shift`.
+    func moved(by shift: Duration) -> Self {
+      if shift == .zero { return self }
+      var moved = self
+      moved.nextDueAt = nextDueAt.map { $0 + shift }
+      for claim in claims.indices { moved.claims[claim].shift(by: shift) }
+      return moved
+    }
   }
 
   package var claimed: [AccountName: Claimed] = [:]
@@ -23,17 +32,6 @@ package struct OutboxExchange: Hashable, Sendable {
   package var nextExpiryAt: Timestamp?
 
   package init(at time: Timestamp) { self.time = time }
-}
-
-extension OutboxExchange.Claimed {
-  /// Returns the claims with their times converted to a clock that is ahead by `shift`.
-  func moved(by shift: Duration) -> Self {
-    if shift == .zero { return self }
-    var moved = self
-    moved.nextDueAt = nextDueAt.map { $0 + shift }
-    for claim in claims.indices { moved.claims[claim].shift(by: shift) }
-    return moved
-  }
 }
 
 /// The outcome of a delivery, to be written to the store.

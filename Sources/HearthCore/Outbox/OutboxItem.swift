@@ -26,12 +26,52 @@ package struct OutboxItem: Hashable, Sendable {
   /// (`otherUser`) or of an account that is not configured (`originNotConfigured`).
   package enum State: String, Hashable, Sendable, CaseIterable {
     case pending, inFlight, waiting, held, delivered, dead, cancelled, superseded
+
+    /// Whether items in this state occupy a place in their lane. Some held items do too (`ItemProgress.isActive`).
+    package var isActive: Bool {
+      switch self {
+      case .pending, .inFlight, .waiting: true
+      case .held, .delivered, .dead, .cancelled, .superseded: false
+      }
+    }
+
+    /// Whether the store keeps the headers and body, so that the item can be sent again.
+    package var keepsContent: Bool {
+      switch self {
+      case .pending, .inFlight, .waiting, .held, .dead: true
+      case .delivered, .cancelled, .superseded: false
+      }
+    }
+
+    package var mayBeCancelled: Bool {
+      switch self {
+      case .pending, .waiting, .held, .dead: true
+      case .inFlight, .delivered, .cancelled, .superseded: false
+      }
+    }
+
+    /// The reasons that an item in this state can have.
+    var reasons: Set<OutboxItem.Reason> {
+      switch self {
+      case .held: [.otherUser, .needsReview, .damaged, .originNotConfigured, .needsStepUp]
+      case .dead: [.rejected, .expired, .attemptsExhausted, .redirected]
+      case .pending, .inFlight, .waiting, .delivered, .cancelled, .superseded: []
+      }
+    }
   }
 
   /// The reason why an item is held or dead. The raw value is the item's `reason` on the wire.
   package enum Reason: String, Hashable, Sendable, CaseIterable {
     case otherUser, needsReview, damaged, originNotConfigured, needsStepUp
     case rejected, expired, attemptsExhausted, redirected
+
+    /// Whether an item held for this reason keeps its place and blocks its lane until the reason is resolved.
+    package var keepsPlace: Bool {
+      switch self {
+      case .originNotConfigured, .needsStepUp: true
+      case .otherUser, .needsReview, .damaged, .rejected, .expired, .attemptsExhausted, .redirected: false
+      }
+    }
   }
 
   package var id: String
@@ -75,44 +115,7 @@ package struct OutboxItem: Hashable, Sendable {
     self.idempotencyKey = idempotencyKey
     self.bytes = bytes
   }
-}
 
-extension OutboxItem.Reason {
-  /// Whether an item held for this reason keeps its place and blocks its lane until the reason is resolved.
-  package var keepsPlace: Bool {
-    switch self {
-    case .originNotConfigured, .needsStepUp: true
-    case .otherUser, .needsReview, .damaged, .rejected, .expired, .attemptsExhausted, .redirected: false
-    }
-  }
-}
-
-extension OutboxItem.State {
-  /// Whether items in this state occupy a place in their lane. Some held items do too (`ItemProgress.isActive`).
-  package var isActive: Bool {
-    switch self {
-    case .pending, .inFlight, .waiting: true
-    case .held, .delivered, .dead, .cancelled, .superseded: false
-    }
-  }
-
-  /// Whether the store keeps the headers and body, so that the item can be sent again.
-  package var keepsContent: Bool {
-    switch self {
-    case .pending, .inFlight, .waiting, .held, .dead: true
-    case .delivered, .cancelled, .superseded: false
-    }
-  }
-
-  package var mayBeCancelled: Bool {
-    switch self {
-    case .pending, .waiting, .held, .dead: true
-    case .inFlight, .delivered, .cancelled, .superseded: false
-    }
-  }
-}
-
-extension OutboxItem {
   /// Creates an identifier: a version 7 UUID (RFC 9562, section 5.7) from 74 of the given random bits. The identifiers
   /// sort by creation time.
   package static func makeID(at time: Timestamp, random: (UInt64, UInt64)) -> String {

@@ -19,9 +19,7 @@ package struct OutboxSettings: Hashable, Sendable {
   package init() {}
 
   var retry: RetryPolicy { RetryPolicy(initial: retryInitial, max: retryMax) }
-}
 
-extension OutboxSettings {
   package enum Key: String, ConfigurationKey {
     case concurrency
     case maxItems = "max_items"

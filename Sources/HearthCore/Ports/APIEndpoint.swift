@@ -39,6 +39,11 @@ package struct APIRequest: Hashable, Sendable {
     package var isOwn: Bool { Self.own.contains(name.lowercased()) }
 
     package init(name: String, value: String) { (self.name, self.value) = (name, value) }
+
+    /// Whether the value contains no control characters other than tabs (RFC 9110, section 5.5).
+    package var hasFieldValue: Bool { value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F } }
+
+    package var byteCount: Int { name.utf8.count + value.utf8.count }
   }
 
   package init(
@@ -47,6 +52,16 @@ package struct APIRequest: Hashable, Sendable {
     (self.method, self.url, self.headers) = (method, url, headers)
     (self.body, self.idempotencyKey, self.responseLimit) = (body, idempotencyKey, responseLimit)
   }
+
+  /// Whether the `Accept` header (RFC 9110, section 12.5.1) includes JSON but neither HTML nor `*/*`.
+  var acceptsOnlyJSON: Bool {
+    let accepted = headers.filter { $0.name.lowercased() == "accept" }.map { $0.value.lowercased() }
+    return accepted.contains { $0.contains("json") }
+      && !accepted.contains { $0.contains("html") || $0.contains("*/*") }
+  }
+
+  /// The maximum size of a piece of a body, in bytes.
+  package static let pieceLimit = 256 << 10
 }
 
 package struct APIResponse: Hashable, Sendable {
@@ -69,18 +84,7 @@ package struct APIResponse: Hashable, Sendable {
     (self.status, self.headers, self.body) = (status, headers, body)
     (self.isTruncated, self.retryAfter, self.skew) = (isTruncated, retryAfter, skew)
   }
-}
 
-extension APIRequest {
-  /// Whether the `Accept` header (RFC 9110, section 12.5.1) includes JSON but neither HTML nor `*/*`.
-  var acceptsOnlyJSON: Bool {
-    let accepted = headers.filter { $0.name.lowercased() == "accept" }.map { $0.value.lowercased() }
-    return accepted.contains { $0.contains("json") }
-      && !accepted.contains { $0.contains("html") || $0.contains("*/*") }
-  }
-}
-
-extension APIResponse {
   /// Whether the response is HTML according to its `Content-Type` or, without that header, the start of the body.
   var isHTML: Bool {
     if let type = headers.first(where: { $0.name.lowercased() == "content-type" })?.value.lowercased() {

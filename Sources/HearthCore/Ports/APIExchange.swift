@@ -27,8 +27,3 @@ package protocol APIExchange: Sendable {
   /// Cancels the request unless it is complete. Pending calls throw an error whose message ends with `reason`.
   func cancel(_ reason: String)
 }
-
-extension APIRequest {
-  /// The maximum size of a piece of a body, in bytes.
-  package static let pieceLimit = 256 << 10
-}

@@ -21,9 +21,7 @@ package struct Challenge: Hashable, Sendable {
     (self.origin, self.error, self.acrValues) = (origin, error, acrValues)
     (self.maxAge, self.claims, self.scope) = (maxAge, claims, scope)
   }
-}
 
-extension Challenge {
   private static let insufficientScope = "insufficient_scope"
 
   /// Reads the challenge from a response. Returns `nil` if the response does not ask for more than a fresh token.
@@ -66,9 +64,7 @@ extension Challenge {
     let why = error.map { " (\($0.shown(limit: 100)))" } ?? ""
     return "\(origin) requires a stronger or more recent sign-in\(why). Sign in again."
   }
-}
 
-extension Challenge {
   /// Returns the `error` code in the response's challenges (RFC 6750, section 3), or `nil` if there is none. Ignores
   /// codes that contain one of `secrets`.
   static func reason(_ response: APIResponse, without secrets: [Secret]) -> String? {

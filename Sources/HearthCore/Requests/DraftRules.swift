@@ -49,10 +49,3 @@ package enum DraftRules {
     (1...maxNameBytes).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
   }
 }
-
-extension APIRequest.Header {
-  /// Whether the value contains no control characters other than tabs (RFC 9110, section 5.5).
-  package var hasFieldValue: Bool { value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F } }
-
-  package var byteCount: Int { name.utf8.count + value.utf8.count }
-}

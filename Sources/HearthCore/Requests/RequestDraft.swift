@@ -17,9 +17,7 @@ package struct RequestDraft: Hashable, Sendable {
     (self.account, self.method, self.url) = (account, method, url)
     (self.headers, self.body, self.timeout) = (headers, body, timeout)
   }
-}
 
-extension RequestDraft {
   /// Header fields for a connection or a proxy, which callers must not set (RFC 9110, sections 7.6.1 and 11.7).
   private static let connectionFields: Set<String> = [
     "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade",

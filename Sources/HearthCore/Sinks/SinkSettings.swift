@@ -18,6 +18,35 @@ package struct SinkSettings: Hashable, Sendable {
     package let login: String
 
     package init(hosts: [String], login: String) { (self.hosts, self.login) = (hosts, login) }
+
+    /// The login if the account's user name is missing or unusable. The git credential helper uses the same one.
+    private static let anybody = "oauth2"
+
+    /// Reads the netrc keys. Returns `nil` for other formats.
+    fileprivate init?(
+      of format: Format, _ origins: Set<Origin>, _ username: String?, _ table: TableReader<Key>
+    ) throws(ConfigurationError) {
+      let isNetrc = format == .netrc
+      let others: [Key] = isNetrc ? [.mode, .owner, .group, .inPlace] : [.hosts, .login]
+      if let key = others.first(where: { table.has($0) }) {
+        throw table.error(
+          key, isNetrc ? "does not apply to format \"netrc\"" : "applies only to format \"netrc\"")
+      }
+      guard isNetrc else { return nil }
+      // A netrc file contains IPv6 addresses without brackets.
+      let known = Set(origins.map(\.host).map { $0.hasPrefix("[") ? String($0.dropFirst().dropLast()) : $0 })
+      let named = try table.strings(.hosts).map { $0.lowercased() }
+      if let host = named.first(where: { !known.contains($0) }) {
+        throw table.error(.hosts, "cannot contain \"\(host)\", which is not a host in the account's api_origins")
+      }
+      let login = try table.string(.login) ?? username.flatMap { NetrcText.isWord($0) ? $0 : nil } ?? Self.anybody
+      guard NetrcText.isWord(login) else {
+        throw table.error(
+          .login, "must be one word of printable ASCII without quotes or backslashes, and must not begin with #")
+      }
+      guard !known.isEmpty else { throw table.error("needs at least one host in the account's api_origins") }
+      self.init(hosts: named.isEmpty ? known.sorted() : named, login: login)
+    }
   }
 
   package let account: AccountName
@@ -45,9 +74,7 @@ package struct SinkSettings: Hashable, Sendable {
     (self.mode, self.owner, self.group) = (mode, owner, group)
     (self.isInPlace, self.netrc) = (isInPlace, netrc)
   }
-}
 
-extension SinkSettings {
   package enum Key: String, ConfigurationKey {
     case path, format, bearer, mode, owner, group, hosts, login
     case inPlace = "in_place"
@@ -84,36 +111,5 @@ extension SinkSettings {
           + "not \"\(text)\"")
     }
     return mode
-  }
-}
-
-extension SinkSettings.Netrc {
-  /// The login if the account's user name is missing or unusable. The git credential helper uses the same one.
-  private static let anybody = "oauth2"
-
-  /// Reads the netrc keys. Returns `nil` for other formats.
-  fileprivate init?(
-    of format: SinkSettings.Format, _ origins: Set<Origin>, _ username: String?, _ table: TableReader<SinkSettings.Key>
-  ) throws(ConfigurationError) {
-    let isNetrc = format == .netrc
-    let others: [SinkSettings.Key] = isNetrc ? [.mode, .owner, .group, .inPlace] : [.hosts, .login]
-    if let key = others.first(where: { table.has($0) }) {
-      throw table.error(
-        key, isNetrc ? "does not apply to format \"netrc\"" : "applies only to format \"netrc\"")
-    }
-    guard isNetrc else { return nil }
-    // A netrc file contains IPv6 addresses without brackets.
-    let known = Set(origins.map(\.host).map { $0.hasPrefix("[") ? String($0.dropFirst().dropLast()) : $0 })
-    let named = try table.strings(.hosts).map { $0.lowercased() }
-    if let host = named.first(where: { !known.contains($0) }) {
-      throw table.error(.hosts, "cannot contain \"\(host)\", which is not a host in the account's api_origins")
-    }
-    let login = try table.string(.login) ?? username.flatMap { NetrcText.isWord($0) ? $0 : nil } ?? Self.anybody
-    guard NetrcText.isWord(login) else {
-      throw table.error(
-        .login, "must be one word of printable ASCII without quotes or backslashes, and must not begin with #")
-    }
-    guard !known.isEmpty else { throw table.error("needs at least one host in the account's api_origins") }
-    self.init(hosts: named.isEmpty ? known.sorted() : named, login: login)
   }
 }

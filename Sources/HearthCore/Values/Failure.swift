@@ -53,9 +53,7 @@ package struct Failure: Error, Hashable, Sendable {
     guard let api else { return .unknownAccount(account) }
     return api.origins.contains(origin) ? nil : .originNotAllowed(origin, account)
   }
-}
 
-extension Failure {
   /// The errors of JSON-RPC 2.0 (section 5.1) and of Hearth's own protocol. The raw value is `data.kind`.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case parseError, invalidRequest, methodNotFound, invalidParams, internalError

@@ -72,15 +72,7 @@ package struct Grant: Hashable, Sendable {
   package func isExpired(at now: Timestamp) -> Bool {
     expiresAt.map { $0 <= now } ?? false
   }
-}
 
-/// The kind of token that is sent to APIs (`bearer` in the configuration).
-package enum BearerKind: String, Sendable, CaseIterable {
-  case accessToken = "access_token"
-  case idToken = "id_token"
-}
-
-extension Grant {
   /// Returns the token to send to APIs. If the grant has no ID token, this is always the access token.
   package func bearer(_ kind: BearerKind) -> Token {
     switch kind {
@@ -93,4 +85,10 @@ extension Grant {
   package func keepsIDToken(of old: Grant, as kind: BearerKind) -> Bool {
     kind == .idToken && idToken != nil && idToken == old.idToken
   }
+}
+
+/// The kind of token that is sent to APIs (`bearer` in the configuration).
+package enum BearerKind: String, Sendable, CaseIterable {
+  case accessToken = "access_token"
+  case idToken = "id_token"
 }

@@ -81,9 +81,7 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     }
     return true
   }
-}
 
-extension HTTPURL {
   /// Parses a URL as users write it for browsers and curl. Removes surrounding spaces, and percent-encodes characters
   /// in the path and query that RFC 3986 does not allow, as in `filter[status]`.
   ///

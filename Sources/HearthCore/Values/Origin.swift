@@ -65,9 +65,7 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
           && label.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_".utf8.contains($0) }
       }
   }
-}
 
-extension Origin {
   /// The URL schemes of mail servers, as in RFC 5092 and curl, with their default ports. If the scheme does not imply
   /// TLS, the mail program must use STARTTLS.
   static let mailPorts = ["imap": 143, "imaps": 993, "pop3": 110, "pop3s": 995, "smtp": 25, "smtps": 465]

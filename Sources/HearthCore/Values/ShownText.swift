@@ -75,9 +75,7 @@ extension String {
   static func cut(_ scalars: UnicodeScalarView, to limit: Int) -> String {
     String(UnicodeScalarView(scalars.prefix(limit - 1))) + "…"
   }
-}
 
-extension String {
   /// The maximum length of `quotedName` without its quotes, in Unicode scalars.
   package static let quotedNameLength = 100
 

@@ -1,5 +1,5 @@
 /// A point on the wall clock, in milliseconds since 1970-01-01T00:00:00Z.
-package struct Timestamp: Hashable, Comparable, Sendable {
+package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
   package var milliseconds: Int64
 
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
@@ -29,23 +29,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     let (difference, overflow) = lhs.milliseconds.subtractingReportingOverflow(rhs.milliseconds)
     return .milliseconds(overflow ? (lhs < rhs ? .min : .max) : difference)
   }
-}
 
-extension Duration {
-  /// The duration in milliseconds, rounded towards zero. Saturates at the limits of `Int64`.
-  package var wholeMilliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    if overflow { return seconds < 0 ? .min : .max }
-    let (sum, sumOverflow) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
-    return sumOverflow ? (seconds < 0 ? .min : .max) : sum
-  }
-
-  /// The number of seconds, rounded up, and at least 1.
-  package var roundedUpSeconds: Int { Swift.max(Int((wholeMilliseconds + 999) / 1000), 1) }
-}
-
-extension Timestamp: CustomStringConvertible {
   /// The time in RFC 3339 format, in UTC, such as `2026-11-21T10:00:00.000Z`. Clamped to the years 0 to 9999.
   package var description: String {
     let (days, rest) = min(max(self, .earliest), .distantFuture).milliseconds.quotientFlooring(by: 86_400_000)
@@ -121,6 +105,20 @@ extension Timestamp: CustomStringConvertible {
       era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
     )
   }
+}
+
+extension Duration {
+  /// The duration in milliseconds, rounded towards zero. Saturates at the limits of `Int64`.
+  package var wholeMilliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    if overflow { return seconds < 0 ? .min : .max }
+    let (sum, sumOverflow) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+    return sumOverflow ? (seconds < 0 ? .min : .max) : sum
+  }
+
+  /// The number of seconds, rounded up, and at least 1.
+  package var roundedUpSeconds: Int { Swift.max(Int((wholeMilliseconds + 999) / 1000), 1) }
 }
 
 extension Int64 {
