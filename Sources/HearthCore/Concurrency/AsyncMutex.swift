@@ -25,7 +25,6 @@ package actor AsyncMutex {
     await withCheckedContinuation { waiters.append($0) }
   }
 
-  /// Passes the lock to the first waiting caller, or releases it if nobody is waiting.
   private func unlock() {
     if waiters.isEmpty { isLocked = false } else { waiters.removeFirst().resume() }
   }

@@ -119,7 +119,6 @@ package struct ConfigurationTable: Sendable {
 
   func error(_ text: String) -> ConfigurationError { error(line, "\(name) \(text)") }
 
-  /// Returns an error with the line number of `key`.
   package func error(at key: String, _ text: String) -> ConfigurationError { error(values[key]?.line, text) }
 
   func error(_ line: Int?, _ text: String) -> ConfigurationError {

@@ -103,7 +103,6 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return choice
   }
 
-  /// Returns an error for a string that is not one of the allowed values.
   package func unknown(_ text: String, for key: Key, allowed: [String]) -> ConfigurationError {
     let quoted = allowed.map { "\"\($0)\"" }
     return error(

@@ -160,7 +160,6 @@ struct OutboxAccount {
     nextDueAt = nil
   }
 
-  /// Makes everything that waits for an origin or a token due immediately.
   mutating func retryNow(at now: Timestamp) {
     breaker.retryNow(at: now)
     (stalledUntil, refused) = (nil, RefusedItems())
