@@ -24,6 +24,18 @@ extension Sandbox {
     var tokenEndpointAuthMethod, clientName, scope, clientId, clientSecret: String?
     var clientSecretExpiresAt: Int?
     var grantTypes, responseTypes: [String]?
+
+    enum CodingKeys: String, CodingKey {
+      case redirectUris = "redirect_uris"
+      case tokenEndpointAuthMethod = "token_endpoint_auth_method"
+      case clientName = "client_name"
+      case scope
+      case clientId = "client_id"
+      case clientSecret = "client_secret"
+      case clientSecretExpiresAt = "client_secret_expires_at"
+      case grantTypes = "grant_types"
+      case responseTypes = "response_types"
+    }
   }
 
   /// Registers a client (RFC 7591, section 3).
@@ -34,9 +46,7 @@ extension Sandbox {
     if settings.refuseRegistration {
       return .json(ErrorBody("access_denied", "Only the administrator can register clients."), status: .forbidden)
     }
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    guard var metadata = try? decoder.decode(Metadata.self, from: call.body) else {
+    guard var metadata = try? JSONDecoder().decode(Metadata.self, from: call.body) else {
       throw ErrorBody("invalid_client_metadata", "The body is not client metadata in JSON.")
     }
     guard let redirects = metadata.redirectUris, !redirects.isEmpty, redirects.allSatisfy({ RedirectURI($0) != nil })

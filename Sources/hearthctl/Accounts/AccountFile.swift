@@ -11,6 +11,7 @@ struct AccountFile {
   /// existing path that a daemon would read, or the path at which to create the file.
   static func path(option: String?, daemon: String?, else paths: EnvironmentPaths) throws -> String {
     if let path = option ?? daemon { return EnvironmentPaths.absolute(path) }
+    // A broken link counts too, because it must be fixed before another file is used.
     let existing = paths.configurationFiles.first { WholeFile.exists($0) }
     guard let path = existing ?? paths.ownConfigurationFiles.first else {
       throw CommandFailure(

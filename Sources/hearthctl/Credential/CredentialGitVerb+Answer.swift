@@ -19,7 +19,7 @@ extension CredentialGitVerb {
     if bearer, !asked.takesBearer {
       throw CommandFailure(.failed, "This git does not support bearer tokens. Update it to 2.46 or later.")
     }
-    // The account's `username` or else `oauth2`, which GitLab documents.
+    // Without `--username`: the account's `username`, or else `oauth2`, which GitLab documents.
     let name = username ?? found.username ?? Self.anybody[0]
     Output(isJSON: false).line(asked.answer(found.token.bearer, user: name, asBearer: bearer))
   }

@@ -56,10 +56,10 @@ struct AccountSetting {
 
   /// Reloads the daemon if it uses the file. Returns whether it was reloaded and a sentence about the result.
   func reload() throws -> (isDone: Bool, sentence: String) {
-    guard let isServed, var daemon = try options.connectIfRunning() else {
+    if isServed == false { return (false, "The running daemon uses another configuration, so it was not reloaded.") }
+    guard isServed != nil, var daemon = try options.connectIfRunning() else {
       return (false, "No daemon is running. The change takes effect when the daemon starts.")
     }
-    guard isServed else { return (false, "The running daemon uses another configuration, so it was not reloaded.") }
     _ = try daemon.call(ReloadConfiguration())
     return (true, "The daemon has loaded the change.")
   }
