@@ -9,6 +9,7 @@ extension SessionMachine {
   // MARK: - A call arrives
 
   mutating func called(_ id: CallID, _ call: SessionCall, at now: Timestamp) -> [SessionAction] {
+    // A stopping session still gives its token and signs out.
     switch call {
     case .token, .signOut: break
     case .adopt, .signIn, .redirected, .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .awaitReading:

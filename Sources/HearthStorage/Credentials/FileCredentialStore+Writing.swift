@@ -29,7 +29,7 @@ extension FileCredentialStore {
     try await makeFolder(scan.place)
     try await setAsideUnknown(scan)
     try await replace(scan.place, with: bytes)
-    if case .success(let old?) = scan.file, old.isGrant, !isProtectedAsConfigured(old) {
+    if case .success(let old?) = scan.file, !isProtectedAsConfigured(old) {
       logger.notice("\(scan.place.file) is now protected as configured (\(protection.rawValue)).")
     }
     // The version sealed with the passphrase's key has been replaced, so the key is no longer needed.
