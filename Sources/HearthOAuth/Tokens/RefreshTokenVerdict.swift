@@ -11,7 +11,9 @@ enum RefreshTokenVerdict {
   static func meaning(of code: String, _ descriptions: [String]) -> ResponseRule.Meaning? {
     // Compares the code exactly, because the verdict can end a session.
     guard codes.contains(code) else { return nil }
-    return descriptions.lazy.compactMap { meaning(of: $0, isClientsCode: code == "invalid_client") }.first
+    // A search takes microseconds per byte, and a provider can send a megabyte.
+    let read = descriptions.prefix(16).lazy.filter { $0.utf8.count <= 1024 }
+    return read.compactMap { meaning(of: $0, isClientsCode: code == "invalid_client") }.first
   }
 
   private static func meaning(of description: String, isClientsCode: Bool) -> ResponseRule.Meaning? {

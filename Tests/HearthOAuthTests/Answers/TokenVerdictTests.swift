@@ -77,6 +77,14 @@ import Testing
     #expect(signIn.lowerBound < check.lowerBound && message.contains(description))
   }
 
+  @Test("a description that is too long to search for a verdict is the configuration's")
+  func long() {
+    for (filler, outcome) in [(900, Outcome.rejected), (1_000_000, .misconfigured)] {
+      let description = "The refresh token has expired. " + String(repeating: "x", count: filler)
+      #expect(failure("unauthorized_client", description).map { Outcome($0) } == outcome)
+    }
+  }
+
   @Test("what a preset knows of such a code counts first")
   func preset() {
     var reader = reader()
