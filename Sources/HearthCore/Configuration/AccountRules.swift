@@ -19,7 +19,7 @@ package struct AccountRules: Hashable, Sendable {
     private let path: [Substring]
 
     /// Parses the URL of an API or a mail server. Ignores the query.
-    package init(_ text: String) throws(HTTPURL.ParseError) {
+    package init(_ text: String) throws {
       origin = try Origin(ofServer: text)
       let target = (try? HTTPURL(encoding: text))?.target ?? ""
       path = target.prefix { $0 != "?" }.split(separator: "/")
@@ -76,7 +76,7 @@ package struct AccountRules: Hashable, Sendable {
   package enum RuleKey: String, ConfigurationKey { case account, directory, url }
 
   /// Reads the rules. `accounts` lists every account in the configuration.
-  package init(reading table: TableReader<Key>, accounts: [AccountName]) throws(ConfigurationError) {
+  package init(reading table: TableReader<Key>, accounts: [AccountName]) throws {
     preset = try table.account(.defaultAccount, among: accounts)
     let readers: [TableReader<RuleKey>] = try table.tables(.use)
     for reader in readers {
@@ -98,7 +98,7 @@ extension String {
 }
 
 extension TableReader {
-  fileprivate func account(_ key: Key, among accounts: [AccountName]) throws(ConfigurationError) -> AccountName? {
+  fileprivate func account(_ key: Key, among accounts: [AccountName]) throws -> AccountName? {
     guard let text = try string(key) else { return nil }
     guard let account = accounts.first(where: { $0.description == text }) else {
       let suggestion = accounts.map(\.description).suggestion(for: text)

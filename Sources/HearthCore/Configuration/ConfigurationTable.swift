@@ -76,7 +76,7 @@ package struct ConfigurationTable: Sendable {
   package var keys: [String] { values.keys.sorted() }
 
   /// Returns the table for `key`, or an empty table if the key is missing.
-  package func table(_ key: String) throws(ConfigurationError) -> ConfigurationTable {
+  package func table(_ key: String) throws -> ConfigurationTable {
     var content: [String: ConfigurationValue] = [:]
     if let value = values[key] {
       guard case .table(let values) = value.content else {
@@ -88,7 +88,7 @@ package struct ConfigurationTable: Sendable {
   }
 
   /// Returns the tables in an array such as `[[accounts.work.sinks]]`, or an empty array if the key is missing.
-  package func tables(_ key: String) throws(ConfigurationError) -> [ConfigurationTable] {
+  package func tables(_ key: String) throws -> [ConfigurationTable] {
     guard let value = values[key] else { return [] }
     let name = "[\(Self.name(path + [key]))]"
     guard case .array(let elements) = value.content else {
@@ -106,7 +106,7 @@ package struct ConfigurationTable: Sendable {
   }
 
   /// Throws an error that names the first unknown key in the table, if there is one.
-  package func requireKeys(among known: [String]) throws(ConfigurationError) {
+  package func requireKeys(among known: [String]) throws {
     let unknown = keys.filter { !known.contains($0) }
     if let first = unknown.min(by: { (values[$0]?.line ?? .max) < (values[$1]?.line ?? .max) }) {
       throw error(at: first, "unknown key \"\(first)\" in \(name)")

@@ -25,7 +25,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 
   /// Creates a reader for a table that only one part of Hearth reads. Throws if the table has a key that is not in
   /// `Key`.
-  package init(_ table: ConfigurationTable) throws(ConfigurationError) {
+  package init(_ table: ConfigurationTable) throws {
     try table.requireKeys(among: Key.names)
     self.table = table
   }
@@ -41,20 +41,20 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
   private func value(_ key: Key) -> ConfigurationValue? { table.values[key.rawValue] }
 
   /// Reads a non-empty string.
-  package func string(_ key: Key) throws(ConfigurationError) -> String? {
+  package func string(_ key: Key) throws -> String? {
     guard let value = value(key) else { return nil }
     guard case .string(let text) = value.content else { throw error(key, "must be a string, not \(value.type)") }
     guard !text.isEmpty else { throw error(key, "must not be empty") }
     return text
   }
 
-  package func flag(_ key: Key) throws(ConfigurationError) -> Bool? {
+  package func flag(_ key: Key) throws -> Bool? {
     guard let value = value(key) else { return nil }
     guard case .boolean(let flag) = value.content else { throw error(key, "must be true or false, not \(value.type)") }
     return flag
   }
 
-  package func strings(_ key: Key) throws(ConfigurationError) -> [String] {
+  package func strings(_ key: Key) throws -> [String] {
     guard let value = value(key) else { return [] }
     guard case .array(let elements) = value.content else {
       throw error(key, "must be an array of strings, not \(value.type)")
@@ -72,7 +72,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 
   /// Reads a table of strings with arbitrary keys. Throws if a key is in `own`, because Hearth sets these fields
   /// itself.
-  package func fields(_ key: Key, except own: Set<String>) throws(ConfigurationError) -> [String: String] {
+  package func fields(_ key: Key, except own: Set<String>) throws -> [String: String] {
     guard let value = value(key) else { return [:] }
     guard case .table(let values) = value.content else {
       throw error(key, "must be a table of strings, not \(value.type)")
@@ -95,7 +95,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
   /// Reads a string that must be a raw value of `type`.
   package func choice<Choice: RawRepresentable & CaseIterable>(
     _ key: Key, as type: Choice.Type
-  ) throws(ConfigurationError) -> Choice? where Choice.RawValue == String {
+  ) throws -> Choice? where Choice.RawValue == String {
     guard let text = try string(key) else { return nil }
     guard let choice = Choice(rawValue: text) else {
       throw unknown(text, for: key, allowed: Choice.allCases.map(\.rawValue))
@@ -109,12 +109,10 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
       key, "must be \(quoted.dropLast().joined(separator: ", ")) or \(quoted.last ?? ""), not \"\(text)\"")
   }
 
-  package func url(_ key: Key) throws(ConfigurationError) -> HTTPURL? { try url(key, HTTPURL.init(_:)) }
+  package func url(_ key: Key) throws -> HTTPURL? { try url(key, HTTPURL.init(_:)) }
 
   /// Reads a URL with `parse`.
-  func url<Value>(
-    _ key: Key, _ parse: (String) throws(HTTPURL.ParseError) -> Value
-  ) throws(ConfigurationError) -> Value? {
+  package func url<Value>(_ key: Key, _ parse: (String) throws -> Value) throws -> Value? {
     guard let text = try string(key) else { return nil }
     do {
       return try parse(text)
@@ -123,7 +121,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     }
   }
 
-  package func origins(_ key: Key) throws(ConfigurationError) -> [Origin] {
+  package func origins(_ key: Key) throws -> [Origin] {
     var origins: [Origin] = []
     for text in try strings(key) {
       func unusable(_ reason: String) -> ConfigurationError {
@@ -145,7 +143,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 
   /// Reads a path and returns it as an absolute path. The value must start with `/`, `~` (the home directory), `%d`
   /// (the service's credentials directory) or `%t` (`$XDG_RUNTIME_DIR`).
-  package func path(_ key: Key) throws(ConfigurationError) -> String? {
+  package func path(_ key: Key) throws -> String? {
     guard let text = try string(key) else { return nil }
     if text.hasPrefix("/") { return text }
     let roots = table.roots
@@ -161,7 +159,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     throw error(key, "must be a path that begins with /, ~/, %d/ or %t/, not \(found)")
   }
 
-  package func duration(_ key: Key, orZero: Bool = false) throws(ConfigurationError) -> Duration? {
+  package func duration(_ key: Key, orZero: Bool = false) throws -> Duration? {
     guard let text = try string(key) else { return nil }
     guard let duration = ConfigurationValue.duration(from: text) else {
       throw error(key, "must be a duration like \"500ms\", \"30s\", \"5m\", \"6h\" or \"7d\", not \"\(text)\"")
@@ -171,7 +169,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
   }
 
   /// Reads a size with a unit, such as `64KiB`, in bytes.
-  package func byteCount(_ key: Key) throws(ConfigurationError) -> Int? {
+  package func byteCount(_ key: Key) throws -> Int? {
     guard let text = try string(key) else { return nil }
     guard let count = ConfigurationValue.byteCount(from: text) else {
       throw error(key, "must be a size like \"64KiB\", \"1MiB\" or \"1GiB\", not \"\(text)\"")
@@ -180,7 +178,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return count
   }
 
-  package func integer(_ key: Key, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int? {
+  package func integer(_ key: Key, in range: ClosedRange<Int>) throws -> Int? {
     guard let value = value(key) else { return nil }
     guard case .integer(let number) = value.content else { throw error(key, "must be an integer, not \(value.type)") }
     guard range.contains(number) else {
@@ -190,7 +188,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
   }
 
   /// Reads an integer or an array of integers.
-  package func integers(_ key: Key) throws(ConfigurationError) -> [Int] {
+  package func integers(_ key: Key) throws -> [Int] {
     guard let value = value(key) else { return [] }
     let elements = if case .array(let elements) = value.content { elements } else { [value] }
     var numbers: [Int] = []
@@ -204,14 +202,14 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
   }
 
   /// Reads an array of tables (`[[…]]`). Throws if any of them has a key that is not in `Inner`.
-  package func tables<Inner>(_ key: Key) throws(ConfigurationError) -> [TableReader<Inner>] {
+  package func tables<Inner>(_ key: Key) throws -> [TableReader<Inner>] {
     var readers: [TableReader<Inner>] = []
     for table in try table.tables(key.rawValue) { readers.append(try TableReader<Inner>(table)) }
     return readers
   }
 
   /// Reads a number that is at least 0 and less than 1.
-  package func fraction(_ key: Key) throws(ConfigurationError) -> Double? {
+  package func fraction(_ key: Key) throws -> Double? {
     guard let value = value(key) else { return nil }
     let number: Double
     switch value.content {

@@ -34,7 +34,7 @@ package struct DeliveryOverrides: Hashable, Sendable {
   }
 
   /// Reads the overrides. Throws if a table is incomplete, or if a status appears twice or cannot have the outcome.
-  package init(reading tables: [TableReader<Key>]) throws(ConfigurationError) {
+  package init(reading tables: [TableReader<Key>]) throws {
     var outcomes: [Int: Outcome] = [:]
     for table in tables {
       let statuses = try table.integers(.status)

@@ -33,7 +33,7 @@ package struct OutboxSettings: Hashable, Sendable {
     case keepDead = "keep_dead"
   }
 
-  package init(reading table: TableReader<Key>) throws(ConfigurationError) {
+  package init(reading table: TableReader<Key>) throws {
     maxItems = try table.integer(.maxItems, in: 1...100_000_000) ?? maxItems
     maxBytes = try table.byteCount(.maxBytes) ?? maxBytes
     maxBody = try table.byteCount(.maxBody) ?? maxBody

@@ -25,7 +25,7 @@ extension RefreshSettings {
     case requestTimeout = "request_timeout"
   }
 
-  package init(reading table: TableReader<Key>) throws(ConfigurationError) {
+  package init(reading table: TableReader<Key>) throws {
     margin = try table.duration(.margin, orZero: true) ?? margin
     marginFraction = try table.fraction(.marginFraction) ?? marginFraction
     jitter = try table.fraction(.jitter) ?? jitter

@@ -33,7 +33,7 @@ extension SessionSettings {
   private static let unreadable = "unreadable"
 
   /// Reads the session's keys from an account's table.
-  package init(reading table: TableReader<Key>) throws(ConfigurationError) {
+  package init(reading table: TableReader<Key>) throws {
     self.init()
     username = try table.string(.username)
     if let username, username.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {

@@ -25,7 +25,7 @@ package struct SinkSettings: Hashable, Sendable {
     /// Reads the netrc keys. Returns `nil` for other formats.
     fileprivate init?(
       of format: Format, _ origins: Set<Origin>, _ username: String?, _ table: TableReader<Key>
-    ) throws(ConfigurationError) {
+    ) throws {
       let isNetrc = format == .netrc
       let others: [Key] = isNetrc ? [.mode, .owner, .group, .inPlace] : [.hosts, .login]
       if let key = others.first(where: { table.has($0) }) {
@@ -84,7 +84,7 @@ package struct SinkSettings: Hashable, Sendable {
   /// name in other programs.
   package init(
     of account: AccountName, origins: Set<Origin>, username: String?, reading table: TableReader<Key>
-  ) throws(ConfigurationError) {
+  ) throws {
     guard let path = try table.path(.path) else { throw table.error("lacks \"path\"") }
     let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
     guard !path.hasSuffix("/"), !path.hasSuffix("/."), !parts.isEmpty, !parts.contains("..") else {
@@ -101,7 +101,7 @@ package struct SinkSettings: Hashable, Sendable {
   package var target: SinkTarget { netrc == nil ? .file(path) : .netrc(account, in: path) }
 
   /// Reads the mode. Throws if the owner could not read the file, others could write to it, or anyone could execute it.
-  private static func mode(_ table: TableReader<Key>) throws(ConfigurationError) -> UInt32 {
+  private static func mode(_ table: TableReader<Key>) throws -> UInt32 {
     guard let text = try table.string(.mode) else { return 0o600 }
     guard let mode = UInt32(text, radix: 8), (3...4).contains(text.utf8.count), mode & ~0o644 == 0, mode & 0o400 != 0
     else {

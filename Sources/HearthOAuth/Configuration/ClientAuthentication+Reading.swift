@@ -23,7 +23,7 @@ extension ClientAuthentication {
     ]
   }
 
-  init(reading table: TableReader<ProviderKey>, _ preset: ProviderPreset?) throws(ConfigurationError) {
+  init(reading table: TableReader<ProviderKey>, _ preset: ProviderPreset?) throws {
     var method = try table.choice(.clientAuth, as: Method.self) ?? Method(of: preset, for: table)
     if method == .auto, table.has(.clientKeyFile) {
       if table.has(.clientCertificateFile) {
@@ -45,7 +45,7 @@ extension ClientAuthentication {
     let id = try table.string(.clientKeyID)
     let audience = try table.string(.clientAssertionAudience)
     let team = try table.string(.teamID)
-    func required<Value>(_ value: Value?, _ key: ProviderKey) throws(ConfigurationError) -> Value {
+    func required<Value>(_ value: Value?, _ key: ProviderKey) throws -> Value {
       guard let value else {
         throw table.error("lacks \"\(key.rawValue)\", which client_auth \"\(method.rawValue)\" needs")
       }
@@ -87,9 +87,7 @@ extension ClientAuthentication.Method {
 
 extension TableReader<ProviderKey> {
   /// Reads the path of a file. Returns `nil` if the key is missing. `name` describes the file's content in messages.
-  func file(
-    _ key: ProviderKey, _ name: String, limit: Int = 1 << 16, isSecret: Bool = false
-  ) throws(ConfigurationError) -> ClientFile? {
+  func file(_ key: ProviderKey, _ name: String, limit: Int = 1 << 16, isSecret: Bool = false) throws -> ClientFile? {
     try path(key).map { ClientFile(name: name, path: $0, limit: limit, isSecret: isSecret) }
   }
 }

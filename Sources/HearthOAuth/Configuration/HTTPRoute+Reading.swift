@@ -2,9 +2,7 @@ import HearthCore
 
 extension HTTPRoute {
   /// Reads the route from an account's table. `usesMutualTLS` is true if the client authenticates with its certificate.
-  init(
-    reading table: TableReader<ProviderKey>, usesMutualTLS: Bool, proxies: ProxyEnvironment
-  ) throws(ConfigurationError) {
+  init(reading table: TableReader<ProviderKey>, usesMutualTLS: Bool, proxies: ProxyEnvironment) throws {
     // 1 MiB is large enough for a bundle of all the system's certificate authorities.
     authorities = try table.file(.caFile, "ca_file", limit: 1 << 20)
     if usesMutualTLS, let certificate = try table.file(.clientCertificateFile, "client certificate"),
@@ -20,15 +18,7 @@ extension HTTPRoute {
       }
       pins.insert(pin)
     }
-    switch try table.string(.proxy) {
-    case nil: proxy = .environment(proxies)
-    case "none": proxy = .direct
-    case let text?:
-      do {
-        proxy = .named(try Proxy(text))
-      } catch {
-        throw table.error(.proxy, "cannot be \"\(text.withoutSecrets)\": \(error)")
-      }
-    }
+    let own: ProxyChoice? = try table.url(.proxy) { $0 == "none" ? .direct : .named(try Proxy($0)) }
+    proxy = own ?? .environment(proxies)
   }
 }

@@ -10,7 +10,7 @@ package struct JSONBackend: Hashable, Sendable {
 }
 
 extension JSONBackend {
-  init(refreshURL: HTTPURL, reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
+  init(refreshURL: HTTPURL, reading table: TableReader<ProviderKey>) throws {
     self.init(refreshURL: refreshURL, loginURL: try table.url(.loginURL))
     refreshTokenField = try table.fieldName(.refreshTokenField) ?? refreshTokenField
     accessTokenField = try table.fieldName(.accessTokenField) ?? accessTokenField
@@ -19,7 +19,7 @@ extension JSONBackend {
 }
 
 extension TableReader<ProviderKey> {
-  fileprivate func fieldName(_ key: ProviderKey) throws(ConfigurationError) -> String? {
+  fileprivate func fieldName(_ key: ProviderKey) throws -> String? {
     guard let name = try string(key) else { return nil }
     guard name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty }) else {
       throw error(key, "cannot be \"\(name)\": the parts between dots must not be empty")

@@ -47,7 +47,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
 extension ProviderConfiguration {
   /// Reads the configuration from an account's table. The account's keys override the preset's. `proxies` contains the
   /// proxies from the environment.
-  package init(reading table: TableReader<ProviderKey>, proxies: ProxyEnvironment) throws(ConfigurationError) {
+  package init(reading table: TableReader<ProviderKey>, proxies: ProxyEnvironment) throws {
     let preset = try ProviderPreset(reading: table)
     guard let type = try table.choice(.type, as: AccountType.self) ?? preset?.accountType else {
       throw table.error("lacks \"type\" or \"provider\"")
@@ -73,7 +73,7 @@ extension ProviderConfiguration {
   }
 
   /// Throws if the account sets a TLS option that none of its connections would use.
-  private func requireTLS(for table: TableReader<ProviderKey>) throws(ConfigurationError) {
+  private func requireTLS(for table: TableReader<ProviderKey>) throws {
     guard binding.origin.scheme != "https" else { return }
     if !(try table.origins(.apiOrigins)).contains(where: { $0.scheme == "https" }) {
       for key in [ProviderKey.caFile, .certificatePins] where table.has(key) {
@@ -88,7 +88,7 @@ extension ProviderConfiguration {
 
 extension APISettings {
   /// Reads the settings for the APIs that accept the account's tokens.
-  package init(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
+  package init(reading table: TableReader<ProviderKey>) throws {
     self.init(
       origins: Set(try table.origins(.apiOrigins)), expect: try table.choice(.expect, as: ExpectedContent.self),
       overrides: try DeliveryOverrides(reading: table.tables(.delivery)))

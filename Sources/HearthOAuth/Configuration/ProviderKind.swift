@@ -28,12 +28,10 @@ extension ProviderConfiguration {
 
 extension ProviderConfiguration.Kind {
   /// Reads the provider's kind from an account's table. The preset fills in missing keys.
-  init(
-    reading table: TableReader<ProviderKey>, of type: AccountType, _ preset: ProviderPreset?
-  ) throws(ConfigurationError) {
+  init(reading table: TableReader<ProviderKey>, of type: AccountType, _ preset: ProviderPreset?) throws {
     let authentication = try ClientAuthentication(reading: table, preset)
     let (id, scopes) = (try table.string(.clientID), try table.scopes())
-    func client() throws(ConfigurationError) -> OAuthClient {
+    func client() throws -> OAuthClient {
       OAuthClient(id: try table.required(id, .clientID, for: type), authentication: authentication, scopes: scopes)
     }
     switch type {

@@ -1,16 +1,12 @@
 import HearthCore
 
 extension TableReader<ProviderKey> {
-  func required<Value>(
-    _ value: Value?, _ key: ProviderKey, for type: AccountType
-  ) throws(ConfigurationError) -> Value {
+  func required<Value>(_ value: Value?, _ key: ProviderKey, for type: AccountType) throws -> Value {
     guard let value else { throw error("lacks \"\(key.rawValue)\", which type \"\(type.rawValue)\" needs") }
     return value
   }
 
-  func authority(
-    _ preset: ProviderPreset?
-  ) throws(ConfigurationError) -> ProviderConfiguration.Authority {
+  func authority(_ preset: ProviderPreset?) throws -> ProviderConfiguration.Authority {
     var (issuer, token) = (try issuer(nil), try url(.tokenEndpoint))
     if issuer == nil, token == nil, let preset {
       (issuer, token) = (try self.issuer(preset), preset.endpoints?.token)
@@ -28,7 +24,7 @@ extension TableReader<ProviderKey> {
     }
   }
 
-  func issuer(_ preset: ProviderPreset?) throws(ConfigurationError) -> Issuer? {
+  func issuer(_ preset: ProviderPreset?) throws -> Issuer? {
     let text: String
     if let own = try string(.issuer), try url(.issuer) != nil {
       guard !own.contains("?") else { throw error(.issuer, "cannot be \"\(own.withoutSecrets)\": it has a query") }
@@ -47,9 +43,7 @@ extension TableReader<ProviderKey> {
     }
   }
 
-  func endpoints(
-    token: HTTPURL, _ preset: ProviderPreset?
-  ) throws(ConfigurationError) -> ProviderEndpoints {
+  func endpoints(token: HTTPURL, _ preset: ProviderPreset?) throws -> ProviderEndpoints {
     let known = preset?.endpoints
     return ProviderEndpoints(
       token: token, authorization: try url(.authorizationEndpoint) ?? known?.authorization,
@@ -58,7 +52,7 @@ extension TableReader<ProviderKey> {
       userInfo: try url(.userInfoEndpoint) ?? known?.userInfo)
   }
 
-  func scopes() throws(ConfigurationError) -> [String] {
+  func scopes() throws -> [String] {
     let scopes = try strings(.scopes)
     for scope in scopes where !scope.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
       throw error(
@@ -70,7 +64,7 @@ extension TableReader<ProviderKey> {
   }
 
   /// Reads `token_parameters`. Throws if they contain a field that Hearth sets itself, such as `scope`.
-  func tokenParameters() throws(ConfigurationError) -> [String: String] {
+  func tokenParameters() throws -> [String: String] {
     var own: Set = [
       "grant_type", "refresh_token", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope",
       "code", "code_verifier", "device_code", "redirect_uri", "username", "password",
@@ -79,7 +73,7 @@ extension TableReader<ProviderKey> {
     return try fields(.tokenParameters, except: own)
   }
 
-  func authorizationParameters() throws(ConfigurationError) -> [String: String] {
+  func authorizationParameters() throws -> [String: String] {
     try fields(
       .authorizationParameters,
       except: [

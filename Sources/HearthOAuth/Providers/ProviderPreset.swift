@@ -97,7 +97,7 @@ extension ProviderPreset {
   ]
 
   /// Reads the key `provider`. Returns `nil` if the key is missing.
-  init?(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
+  init?(reading table: TableReader<ProviderKey>) throws {
     guard let name = try table.string(.provider) else { return nil }
     guard let preset = Self.named(name) else { throw table.unknown(name, for: .provider, allowed: Self.names) }
     self = preset

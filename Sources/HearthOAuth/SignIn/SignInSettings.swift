@@ -23,7 +23,7 @@ package enum DeviceDialect: Hashable, Sendable {
 
 extension SignInSettings {
   /// Reads `redirect_port` or `redirect_uri`.
-  init(reading table: TableReader<ProviderKey>, _ preset: ProviderPreset?) throws(ConfigurationError) {
+  init(reading table: TableReader<ProviderKey>, _ preset: ProviderPreset?) throws {
     if let preset { redirect = preset.redirect }
     let (uri, port) = (try table.redirectURI(), try table.integer(.redirectPort, in: 1...65_535))
     switch (uri, port) {
@@ -47,7 +47,7 @@ extension SignInSettings {
 extension TableReader<ProviderKey> {
   /// Reads `redirect_uri`, which must be an address on this machine (RFC 8252, section 7.3). Does not change the path,
   /// even if it is empty, because providers compare addresses as strings.
-  fileprivate func redirectURI() throws(ConfigurationError) -> RedirectAddress? {
+  fileprivate func redirectURI() throws -> RedirectAddress? {
     guard let text = try string(.redirectURI), let url = try url(.redirectURI) else { return nil }
     let host = url.origin.host
     guard url.origin.scheme == "http", ["127.0.0.1", "[::1]", "localhost"].contains(host) else {

@@ -13,7 +13,7 @@ package struct CredentialSettings: Hashable, Sendable {
     case keyFile = "key_file"
   }
 
-  package init(reading table: TableReader<Key>) throws(ConfigurationError) {
+  package init(reading table: TableReader<Key>) throws {
     file = try table.path(.credentialFile)
     let named = try table.choice(.protection, as: Protection.self)
     if named == .secretService {

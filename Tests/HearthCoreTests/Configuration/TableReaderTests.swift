@@ -24,19 +24,19 @@ struct TableReaderTests {
   }
 
   /// The end of the sentence that says why something is refused, or `nil` if it is accepted.
-  private static func refusal(_ read: () throws(ConfigurationError) -> Void) -> String? {
+  private static func refusal(_ read: () throws -> Void) -> String? {
     do {
       try read()
       return nil
     } catch {
-      return error.description
+      return "\(error)"
     }
   }
 
   private static func refusal(
-    _ content: ConfigurationValue.Content, _ read: (TableReader<Key>) throws(ConfigurationError) -> Void
+    _ content: ConfigurationValue.Content, _ read: (TableReader<Key>) throws -> Void
   ) -> String? {
-    refusal { () throws(ConfigurationError) in try read(reader(content)) }
+    refusal { try read(reader(content)) }
   }
 
   private static let place = "/c.toml:7: \"value\" in the file "
@@ -73,27 +73,23 @@ struct TableReaderTests {
     let fields = ConfigurationValue.Content.table(["audience": ConfigurationValue(.string("api"), line: 8)])
     #expect(try Self.reader(fields).fields(.value, except: ["scope"]) == ["audience": "api"])
     #expect(
-      Self.refusal(fields) { reader throws(ConfigurationError) in _ = try reader.fields(.value, except: ["audience"]) }
+      Self.refusal(fields) { _ = try $0.fields(.value, except: ["audience"]) }
         == "/c.toml:8: \"audience\" in \"value\" of the file cannot be set, because Hearth sets it")
     let unnamed = ConfigurationValue.Content.table(["": ConfigurationValue(.string("api"), line: 8)])
     #expect(
-      Self.refusal(unnamed) { reader throws(ConfigurationError) in _ = try reader.fields(.value, except: []) }
+      Self.refusal(unnamed) { _ = try $0.fields(.value, except: []) }
         == Self.place + "must not contain a field with an empty name")
   }
 
   @Test("refuses empty values and values of the wrong type, and says where")
   func types() {
-    let empty = Self.refusal(.string("")) { reader throws(ConfigurationError) in _ = try reader.string(.value) }
+    let empty = Self.refusal(.string("")) { _ = try $0.string(.value) }
     #expect(empty == Self.place + "must not be empty")
-    let flag = Self.refusal(.integer(1)) { reader throws(ConfigurationError) in _ = try reader.flag(.value) }
+    let flag = Self.refusal(.integer(1)) { _ = try $0.flag(.value) }
     #expect(flag == Self.place + "must be true or false, not an integer")
-    let element = Self.refusal(Self.strings("a", "")) { reader throws(ConfigurationError) in
-      _ = try reader.strings(.value)
-    }
+    let element = Self.refusal(Self.strings("a", "")) { _ = try $0.strings(.value) }
     #expect(element == Self.place + "has an empty element")
-    let other = Self.refusal(.other(type: "a date")) { reader throws(ConfigurationError) in
-      _ = try reader.fraction(.value)
-    }
+    let other = Self.refusal(.other(type: "a date")) { _ = try $0.fraction(.value) }
     #expect(other == Self.place + "must be a number, not a date")
   }
 
@@ -105,15 +101,13 @@ struct TableReaderTests {
         "value": ConfigurationValue(.integer(1), line: 1), "wrong": ConfigurationValue(.integer(1), line: 4),
         "zero": ConfigurationValue(.integer(1), line: 3), "nowhere": ConfigurationValue(.integer(1), line: nil),
       ])
-    let refusal = Self.refusal { () throws(ConfigurationError) in _ = try TableReader<Key>(table) }
+    let refusal = Self.refusal { _ = try TableReader<Key>(table) }
     #expect(refusal == "/c.toml:3: unknown key \"zero\" in the file")
   }
 
   @Test("accepts an origin only if nothing follows it", arguments: ["/", "/v1", "?a=b", "/v1?a=b"])
   func originsOnly(rest: String) {
-    let refusal = Self.refusal(Self.strings("https://api.example.com" + rest)) { reader throws(ConfigurationError) in
-      _ = try reader.origins(.value)
-    }
+    let refusal = Self.refusal(Self.strings("https://api.example.com" + rest)) { _ = try $0.origins(.value) }
     #expect(refusal?.hasSuffix("an origin must be scheme://host or scheme://host:port, without a path") == true)
   }
 
@@ -123,17 +117,17 @@ struct TableReaderTests {
     #expect(try read("/x/~/%t") == "/x/~/%t")
     #expect(try read("~") == "/home/me" && read("~/x") == "/home/me/x" && read("%t/x") == "/run/user/7/x")
     for text in ["x", "~x", "%tx", "%x/y", "./x"] {
-      let refusal = Self.refusal(.string(text)) { reader throws(ConfigurationError) in _ = try reader.path(.value) }
+      let refusal = Self.refusal(.string(text)) { _ = try $0.path(.value) }
       #expect(refusal == Self.place + "must be a path that begins with /, ~/, %d/ or %t/, not \"\(text)\"")
     }
-    let unset = Self.refusal(.string("%d/x")) { reader throws(ConfigurationError) in _ = try reader.path(.value) }
+    let unset = Self.refusal(.string("%d/x")) { _ = try $0.path(.value) }
     #expect(unset == Self.place + "begins with %d, but $CREDENTIALS_DIRECTORY is not set")
   }
 
   @Test("does not quote a value that should name the file of a secret")
   func secrets() {
     let reader = TableReader<Key>(sharing: Self.table(["client_secret_file": .string("hunter2")]))
-    let refusal = Self.refusal { () throws(ConfigurationError) in _ = try reader.path(.secret) }
+    let refusal = Self.refusal { _ = try reader.path(.secret) }
     #expect(refusal?.hasSuffix("not a string of 7 characters") == true)
     #expect("/x".withoutContent == "a path of 2 characters")
   }
@@ -151,18 +145,18 @@ struct TableReaderTests {
 
   @Test("accepts numbers and quantities up to their limits, and none beyond")
   func limits() throws {
-    func refuses(_ content: ConfigurationValue.Content, _ read: (TableReader<Key>) throws(ConfigurationError) -> Void)
-      -> Bool
-    { Self.refusal(content, read) != nil }
+    func refuses(_ content: ConfigurationValue.Content, _ read: (TableReader<Key>) throws -> Void) -> Bool {
+      Self.refusal(content, read) != nil
+    }
     #expect(try Self.reader(.integer(3)).integer(.value, in: 1...3) == 3)
-    #expect(refuses(.integer(4)) { reader throws(ConfigurationError) in _ = try reader.integer(.value, in: 1...3) })
+    #expect(refuses(.integer(4)) { _ = try $0.integer(.value, in: 1...3) })
     #expect(try Self.reader(.number(0.5)).fraction(.value) == 0.5 && Self.reader(.integer(0)).fraction(.value) == 0)
-    #expect(refuses(.integer(1)) { reader throws(ConfigurationError) in _ = try reader.fraction(.value) })
+    #expect(refuses(.integer(1)) { _ = try $0.fraction(.value) })
     #expect(try Self.reader(.string("0s")).duration(.value, orZero: true) == .zero)
-    #expect(refuses(.string("0s")) { reader throws(ConfigurationError) in _ = try reader.duration(.value) })
-    #expect(refuses(.string("1y")) { reader throws(ConfigurationError) in _ = try reader.duration(.value) })
+    #expect(refuses(.string("0s")) { _ = try $0.duration(.value) })
+    #expect(refuses(.string("1y")) { _ = try $0.duration(.value) })
     #expect(try Self.reader(.string("1KiB")).byteCount(.value) == 1024)
-    #expect(refuses(.string("0KiB")) { reader throws(ConfigurationError) in _ = try reader.byteCount(.value) })
+    #expect(refuses(.string("0KiB")) { _ = try $0.byteCount(.value) })
   }
 
   @Test("reads every unit of time and size, up to a hundred years and 2^50 bytes")
