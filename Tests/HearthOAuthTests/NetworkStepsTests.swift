@@ -13,10 +13,9 @@ import Testing
       isOver.wait()
       return .success([])
     }
-    let reason = await Self.reason { () async throws(Reason) in
-      _ = try await steps.addresses(of: "api.example.com", port: 443)
+    await #expect(throws: Reason("the resolver did not respond within 20 ms")) {
+      try await steps.addresses(of: "api.example.com", port: 443)
     }
-    #expect(reason == "the resolver did not respond within 20 ms")
   }
 
   @Test("What the resolver says is what is found")
@@ -25,18 +24,6 @@ import Testing
     let steps = NetworkSteps(timeout: .seconds(60)) { _, _ in .success([address]) }
     #expect(try await steps.addresses(of: "api.example.com", port: 443) == [address])
     let failing = NetworkSteps(timeout: .seconds(60)) { _, _ in .failure(Reason("no such name")) }
-    let reason = await Self.reason { () async throws(Reason) in
-      _ = try await failing.addresses(of: "api.example.com", port: 443)
-    }
-    #expect(reason == "no such name")
-  }
-
-  private static func reason(_ step: () async throws(Reason) -> Void) async -> String? {
-    do throws(Reason) {
-      try await step()
-      return nil
-    } catch {
-      return error.description
-    }
+    await #expect(throws: Reason("no such name")) { try await failing.addresses(of: "api.example.com", port: 443) }
   }
 }

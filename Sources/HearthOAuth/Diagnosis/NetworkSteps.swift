@@ -10,7 +10,7 @@ struct NetworkSteps: Sendable {
   var lookUp: @Sendable (_ host: String, _ port: Int) -> Result<[SocketAddress], Reason> = Self.askSystem
 
   /// Returns the addresses for a name, in the system's order of preference (RFC 6724).
-  func addresses(of host: String, port: Int) async throws(Reason) -> [SocketAddress] {
+  func addresses(of host: String, port: Int) async throws -> [SocketAddress] {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let answer = loop.makePromise(of: [SocketAddress].self)
     let tooLong = Reason("the resolver did not respond within \(timeout.wholeMilliseconds) ms")
@@ -55,7 +55,7 @@ struct NetworkSteps: Sendable {
   }
 
   /// Connects to the first reachable address, closes the connection and returns the address.
-  func connect(to addresses: [SocketAddress]) async throws(Reason) -> SocketAddress {
+  func connect(to addresses: [SocketAddress]) async throws -> SocketAddress {
     var reasons: [String] = []
     for address in addresses {
       do {

@@ -10,7 +10,7 @@ enum CertificateStrength {
   private static let minimumRSABits = 2048
 
   /// Throws if a certificate in the chain is too weak. The chain starts with the root.
-  static func check(_ chain: [NIOSSLCertificate]) throws(Reason) {
+  static func check(_ chain: [NIOSSLCertificate]) throws {
     for (place, certificate) in chain.enumerated() {
       // A root's signature is irrelevant, because the root itself is trusted.
       guard let weakness = weakness(of: certificate, isRoot: place == 0) else { continue }

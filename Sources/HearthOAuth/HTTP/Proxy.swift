@@ -18,7 +18,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   /// Parses `http://user:password@host:port` or `socks5://host:port`. The scheme defaults to `http`, and the port to 80
   /// (1080 for SOCKS).
   /// The reason for an error never quotes the string, which may contain a password.
-  package init(_ text: String) throws(Reason) {
+  package init(_ text: String) throws {
     let parts = text.firstRange(of: "://").map { (text[..<$0.lowerBound].lowercased(), text[$0.upperBound...]) }
     let (scheme, rest) = parts ?? ("http", text[...])
     let isSOCKS = ["socks5", "socks5h"].contains(scheme)
@@ -43,7 +43,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  private static func credentials(_ text: Substring) throws(Reason) -> Secret {
+  private static func credentials(_ text: Substring) throws -> Secret {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let decoded = parts.compactMap { FormBody.percentDecoded($0.utf8) }
     guard decoded.count == parts.count, let user = decoded.first, !user.isEmpty else {

@@ -12,7 +12,7 @@ struct IDToken {
   let signature: [UInt8]
 
   /// Throws why Hearth rejects the token, as the end of a sentence that starts with "The ID token from …".
-  init(_ token: Secret) throws(Reason) {
+  init(_ token: Secret) throws {
     let parts = token.reveal().split(separator: ".", omittingEmptySubsequences: false)
     // Encrypted tokens have five parts (RFC 7516, section 7.1).
     guard parts.count != 5 else { throw Reason("is encrypted, which Hearth cannot read") }

@@ -23,7 +23,7 @@ struct IDTokenClaims {
   /// The audiences that the account requests, in addition to the client.
   var audiences: Set<String> = []
 
-  func check(_ token: IDToken) throws(Reason) {
+  func check(_ token: IDToken) throws {
     let claims = token.claims
     if let issuer {
       guard let named = claims["iss"]?.text, issuer.covers(named) else {
@@ -54,7 +54,7 @@ struct IDTokenClaims {
   /// (rules 3 to 5). If `azp` exists, it must be the client. Otherwise, the token may list only the client, the
   /// audiences that the account requests, and the issuer, which Oracle's ID tokens list ("Identity Token" in the
   /// documentation of Oracle Identity Cloud Service).
-  private func checkAudience(of claims: JSONValue) throws(Reason) {
+  private func checkAudience(of claims: JSONValue) throws {
     let named = if case .array(let names)? = claims["aud"] { names.map(\.name) } else { [claims["aud"]?.name] }
     let (party, isOurs) = (claims["azp"], claims["azp"]?.name == client)
     let isForAsked = named.contains { $0.map(audiences.contains) == true }
@@ -64,7 +64,7 @@ struct IDTokenClaims {
     guard isOurs || party == nil && isForKnown else { throw Reason("was issued to another client (azp)") }
   }
 
-  private func checkTimes(of claims: JSONValue) throws(Reason) {
+  private func checkTimes(of claims: JSONValue) throws {
     guard let expiresAt = claims["exp"]?.asNumber, let issuedAt = claims["iat"]?.asNumber else {
       throw Reason("does not say when it was issued or when it expires (iat, exp)")
     }

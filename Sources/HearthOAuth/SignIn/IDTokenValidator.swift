@@ -43,7 +43,7 @@ struct IDTokenValidator: Sendable {
   /// Checks the signature. If the provider does not publish any keys, accepts a signature that the client cannot check,
   /// because the token came over TLS from the token endpoint (rule 6). Always rejects the algorithm `none` and unknown
   /// algorithms.
-  private func checkSignature(of token: IDToken, _ endpoints: ProviderEndpoints) async throws(Reason) {
+  private func checkSignature(of token: IDToken, _ endpoints: ProviderEndpoints) async throws {
     switch token.algorithm {
     case let name where name.lowercased() == "none": throw Reason("is not signed (alg none)")
     case "HS256":
@@ -66,7 +66,7 @@ struct IDTokenValidator: Sendable {
     }
   }
 
-  private func checkSignature(of token: IDToken, withKeysAt url: HTTPURL) async throws(Reason) {
+  private func checkSignature(of token: IDToken, withKeysAt url: HTTPURL) async throws {
     var wasTried = false
     // Fetches the keys again for the second attempt, in case the provider has added a key.
     for isFresh in [false, true] {
@@ -83,7 +83,7 @@ struct IDTokenValidator: Sendable {
 
   private static let forged = Reason("has an invalid signature")
 
-  private func published(at url: HTTPURL, isFresh: Bool) async throws(Reason) -> [PublicKey] {
+  private func published(at url: HTTPURL, isFresh: Bool) async throws -> [PublicKey] {
     do {
       return isFresh ? try await keys.fetch(url) : try await keys.keys(at: url)
     } catch {
@@ -91,7 +91,7 @@ struct IDTokenValidator: Sendable {
     }
   }
 
-  private func sharedSecret() async throws(Reason) -> Secret? {
+  private func sharedSecret() async throws -> Secret? {
     do {
       return try await client.sharedSecret?.secret(from: exchange.files)
     } catch {

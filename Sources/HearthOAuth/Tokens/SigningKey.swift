@@ -9,7 +9,7 @@ enum SigningKey {
   case ed25519(Curve25519.Signing.PrivateKey)
 
   /// Reads the first private key in PEM text, in PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1 (RFC 5915) format.
-  init(pem text: String) throws(Reason) {
+  init(pem text: String) throws {
     guard let block = PEM.blocks(in: text).first(where: { $0.label.hasSuffix("PRIVATE KEY") }) else {
       throw Reason("it contains no private key in PEM format (a PRIVATE KEY block)")
     }

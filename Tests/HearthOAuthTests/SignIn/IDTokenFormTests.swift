@@ -69,7 +69,7 @@ import Testing
     let checks = IDTokenClaims(
       issuer: nil, client: "3", nonce: nil, isNonceRequired: false, accessToken: Secret("a"),
       now: Timestamp(milliseconds: 0))
-    func check(_ claims: [String: JSONValue]) throws(Reason) {
+    func check(_ claims: [String: JSONValue]) throws {
       let usual: [String: JSONValue] = ["sub": "1", "iat": 0, "exp": 1]
       try checks.check(try IDToken(Secret(IDTokenMint.token(usual.merging(claims) { $1 }))))
     }
