@@ -43,7 +43,7 @@ package struct NetrcText: Sendable {
 
   /// Returns the text with `entries` in place of the account's current entries. Throws if the text cannot be parsed, or
   /// if another entry is for one of the hosts and has the same login or no login.
-  package func with(_ entries: [Entry], of account: AccountName) throws(Fault) -> [UInt8] {
+  package func with(_ entries: [Entry], of account: AccountName) throws -> [UInt8] {
     for other in try logins(except: account) {
       guard let entry = entries.first(where: { $0.host == other.host.lowercased() }) else { continue }
       guard let login = other.login else {
@@ -76,7 +76,7 @@ package struct NetrcText: Sendable {
   }
 
   /// Returns all machines with their logins, except the account's own.
-  private func logins(except account: AccountName) throws(Fault) -> [(host: String, login: String?, line: Int)] {
+  private func logins(except account: AccountName) throws -> [(host: String, login: String?, line: Int)] {
     var found: [(host: String, login: String?, line: Int)] = []
     var (place, line, isEntry, isOwn) = (0, 1, false, false)
     while let word = try word(at: &place, &line) {
@@ -107,7 +107,7 @@ package struct NetrcText: Sendable {
     return found.filter { !$0.host.isEmpty }
   }
 
-  private func value(of key: Word, at place: inout Int, _ line: inout Int) throws(Fault) -> String {
+  private func value(of key: Word, at place: inout Int, _ line: inout Int) throws -> String {
     guard let value = try word(at: &place, &line) else {
       throw Fault(line: key.line, text: "has \"\(key.text)\" without a value")
     }
@@ -116,7 +116,7 @@ package struct NetrcText: Sendable {
 
   /// Returns the next word, or `nil` at the end of the text. A word ends at white space or at its closing quote, and
   /// `\` escapes the next character.
-  private func word(at place: inout Int, _ line: inout Int) throws(Fault) -> Word? {
+  private func word(at place: inout Int, _ line: inout Int) throws -> Word? {
     while place < bytes.count, Self.isBlank(bytes[place]) {
       if bytes[place] == 0x0A { line += 1 }
       place += 1

@@ -11,7 +11,7 @@ package struct Descriptors: Hashable, Sendable {
 
   /// Raises the limit as far as allowed and reserves some descriptors for files that Hearth must always be able to
   /// open. Must be called before the process opens anything that stays open.
-  package static func prepare() throws(MissingResource) -> Descriptors {
+  package static func prepare() throws -> Descriptors {
     let limit = hearth_raise_descriptor_limit()
     let free = hearth_count_free_descriptors(Int32(needed))
     guard free >= needed, hearth_keep_spare_descriptors() == 0 else {

@@ -6,7 +6,7 @@ package enum Hardening {
   /// Forbids core dumps, tracing and new privileges, makes new files private to the user, and ignores SIGPIPE, so that
   /// writing to a closed connection returns an error instead of killing the process. Must be the first call in the
   /// process, because later threads and files inherit these settings.
-  package static func apply() throws(SystemCallFailure) {
+  package static func apply() throws {
     guard hearth_forbid_dumps(1) == 0 else { throw SystemCallFailure("setrlimit, prctl") }
     guard hearth_forbid_new_privileges() == 0 else { throw SystemCallFailure("prctl") }
     umask(0o077)
@@ -18,7 +18,7 @@ package enum Hardening {
 
   /// Must be called before the process creates another thread. If the Swift libraries cannot create a thread, they crash
   /// or hang instead of reporting an error. CLinux checks for `/proc` before Swift starts.
-  package static func requireThreads() throws(MissingResource) {
+  package static func requireThreads() throws {
     let free = hearth_count_free_threads(Int32(threads))
     guard free >= threads else {
       throw MissingResource(

@@ -18,7 +18,7 @@ package final class InstanceLock: Sendable {
 
   /// Acquires the lock, or throws `taken` if another process holds it. The folder must exist. Does not touch any other
   /// file in the folder.
-  package static func acquire(inStateFolder folder: String) throws(InstanceLockFailure) -> InstanceLock {
+  package static func acquire(inStateFolder folder: String) throws -> InstanceLock {
     try InstanceLock(folder, descriptor: lock(folder))
   }
 

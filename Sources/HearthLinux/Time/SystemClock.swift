@@ -32,12 +32,12 @@ package final class SystemClock: Clock {
   private let reading: @Sendable () -> ClockReading
   private let state: Mutex<State>
 
-  package convenience init() throws(SystemCallFailure) {
+  package convenience init() throws {
     try self.init(reading: ClockReading.current)
   }
 
   /// `changes` is a descriptor that becomes readable when the wall clock is set, or `nil` to create one.
-  init(changes: Int32? = nil, reading: @escaping @Sendable () -> ClockReading) throws(SystemCallFailure) {
+  init(changes: Int32? = nil, reading: @escaping @Sendable () -> ClockReading) throws {
     let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
     let alarm = try Self.open("timerfd_create", timerfd_create(CLOCK_BOOTTIME, flags))
     // Becomes readable when the wall clock is set or the machine resumes.
@@ -142,7 +142,7 @@ package final class SystemClock: Clock {
     if isFirst { eventfd_write(end, 1) }
   }
 
-  private static func open(_ call: String, _ descriptor: Int32) throws(SystemCallFailure) -> Int32 {
+  private static func open(_ call: String, _ descriptor: Int32) throws -> Int32 {
     guard descriptor >= 0 else { throw SystemCallFailure(call) }
     return descriptor
   }
