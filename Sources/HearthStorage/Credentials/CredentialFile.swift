@@ -99,7 +99,7 @@ extension CredentialFile {
   /// Returns the plaintext form of a grant, to be sealed.
   static func bytes(of grant: Grant) -> [UInt8] { FileFormat.encode(GrantDocument(grant)) }
 
-  static func grant(from plaintext: [UInt8], modified: Timestamp) throws(FileFormatError) -> Grant {
+  static func grant(from plaintext: [UInt8], modified: Timestamp) throws -> Grant {
     try FileFormat.decode(GrantDocument.self, from: plaintext, modified: modified).grant
   }
 }
