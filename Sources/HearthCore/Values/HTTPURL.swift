@@ -87,7 +87,7 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
   ///
   /// ASCII control characters and a `%` without two digits are rejected as obvious mistakes. A `\` in the path is
   /// rejected because browsers treat it as `/` and other programs do not.
-  package init(encoding text: String) throws(ParseError) {
+  package init(encoding text: String) throws {
     if let url = try? HTTPURL(text) {
       self = url
     } else {
@@ -123,7 +123,7 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
 
   /// Resolves a reference, such as `Location`, in the response to a request for this URL (RFC 3986, section 5.2). Drops
   /// the fragment, which is never sent to a server (RFC 9110, section 7.1).
-  package func resolving(_ reference: String) throws(ParseError) -> HTTPURL {
+  package func resolving(_ reference: String) throws -> HTTPURL {
     let reference = reference.prefix { $0 != "#" }
     if Self.hasScheme(reference) { return try HTTPURL(encoding: String(reference)) }
     if reference.hasPrefix("//") { return try HTTPURL(encoding: "\(origin.scheme):\(reference)") }

@@ -74,7 +74,7 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
   var isOfMail: Bool { Self.mailPorts[scheme] != nil }
 
   /// Parses the URL of an API or mail server that receives tokens.
-  package init(ofServer text: String) throws(HTTPURL.ParseError) {
+  package init(ofServer text: String) throws {
     guard let schemeEnd = text.firstRange(of: "://"),
       Self.mailPorts[text[..<schemeEnd.lowerBound].lowercased()] != nil
     else {
@@ -82,7 +82,7 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
       return
     }
     let authority = text[schemeEnd.upperBound...].prefix { $0 != "/" && $0 != "?" }
-    guard !authority.contains("@") else { throw .userInformation }
+    guard !authority.contains("@") else { throw HTTPURL.ParseError.userInformation }
     self = try Origin(scheme: text[..<schemeEnd.lowerBound].lowercased(), authority: authority.utf8)
   }
 }

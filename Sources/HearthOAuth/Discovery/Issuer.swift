@@ -8,8 +8,8 @@ package struct Issuer: Hashable, Sendable {
   package var text: String { name.text }
 
   /// `text` is a URL without a query or fragment (OIDC Discovery 1.0, section 3).
-  package init(_ text: String) throws(HTTPURL.ParseError) {
-    guard !text.contains("?") else { throw .badCharacter("?") }
+  package init(_ text: String) throws {
+    guard !text.contains("?") else { throw HTTPURL.ParseError.badCharacter("?") }
     let base = text.last == "/" ? text.dropLast() : text[...]
     name = IssuerName(text)
     discoveryURL = try HTTPURL(base + "/.well-known/openid-configuration")
