@@ -94,15 +94,12 @@ package struct ConfigurationTable: Sendable {
     guard case .array(let elements) = value.content else {
       throw error(at: key, "\(name) must be an array of tables, not \(value.type)")
     }
-    var tables: [ConfigurationTable] = []
-    for element in elements {
+    return try elements.map { element in
       guard case .table(let values) = element.content else {
         throw error(at: key, "\(name) must contain only tables, but one element is \(element.type)")
       }
-      tables.append(
-        Self(file: file, roots: roots, path: path + [key], line: element.line, values: values, name: name))
+      return Self(file: file, roots: roots, path: path + [key], line: element.line, values: values, name: name)
     }
-    return tables
   }
 
   /// Throws an error that names the first unknown key in the table, if there is one.

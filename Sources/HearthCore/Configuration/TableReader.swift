@@ -59,15 +59,13 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     guard case .array(let elements) = value.content else {
       throw error(key, "must be an array of strings, not \(value.type)")
     }
-    var strings: [String] = []
-    for element in elements {
+    return try elements.map { element in
       guard case .string(let text) = element.content else {
         throw error(key, "must be an array of strings, but one element is \(element.type)")
       }
       guard !text.isEmpty else { throw error(key, "has an empty element") }
-      strings.append(text)
+      return text
     }
-    return strings
   }
 
   /// Reads a table of strings with arbitrary keys. Throws if a key is in `own`, because Hearth sets these fields
@@ -111,7 +109,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 
   package func url(_ key: Key) throws -> HTTPURL? { try url(key, HTTPURL.init(_:)) }
 
-  /// Reads a URL with `parse`.
+  /// Reads a URL with `parse`. Its error explains why the value cannot be used.
   package func url<Value>(_ key: Key, _ parse: (String) throws -> Value) throws -> Value? {
     guard let text = try string(key) else { return nil }
     do {
@@ -122,23 +120,17 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
   }
 
   package func origins(_ key: Key) throws -> [Origin] {
-    var origins: [Origin] = []
-    for text in try strings(key) {
-      func unusable(_ reason: String) -> ConfigurationError {
-        error(key, "cannot contain \"\(text.withoutSecrets)\": \(reason)")
-      }
-      let origin: Origin
+    try strings(key).map { text in
       do {
-        origin = try Origin(ofServer: text)
+        let origin = try Origin(ofServer: text)
+        guard !text.dropFirst("\(origin.scheme)://".count).contains(where: { $0 == "/" || $0 == "?" }) else {
+          throw ConfigurationError("an origin must be scheme://host or scheme://host:port, without a path")
+        }
+        return origin
       } catch {
-        throw unusable("\(error)")
+        throw self.error(key, "cannot contain \"\(text.withoutSecrets)\": \(error)")
       }
-      guard !text.dropFirst("\(origin.scheme)://".count).contains(where: { $0 == "/" || $0 == "?" }) else {
-        throw unusable("an origin must be scheme://host or scheme://host:port, without a path")
-      }
-      origins.append(origin)
     }
-    return origins
   }
 
   /// Reads a path and returns it as an absolute path. The value must start with `/`, `~` (the home directory), `%d`
@@ -191,21 +183,17 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
   package func integers(_ key: Key) throws -> [Int] {
     guard let value = value(key) else { return [] }
     let elements = if case .array(let elements) = value.content { elements } else { [value] }
-    var numbers: [Int] = []
-    for element in elements {
+    return try elements.map { element in
       guard case .integer(let number) = element.content else {
         throw error(key, "must be an integer or an array of integers, not \(element.type)")
       }
-      numbers.append(number)
+      return number
     }
-    return numbers
   }
 
   /// Reads an array of tables (`[[…]]`). Throws if any of them has a key that is not in `Inner`.
   package func tables<Inner>(_ key: Key) throws -> [TableReader<Inner>] {
-    var readers: [TableReader<Inner>] = []
-    for table in try table.tables(key.rawValue) { readers.append(try TableReader<Inner>(table)) }
-    return readers
+    try table.tables(key.rawValue).map { try TableReader<Inner>($0) }
   }
 
   /// Reads a number that is at least 0 and less than 1.

@@ -25,22 +25,16 @@ extension TableReader<ProviderKey> {
   }
 
   func issuer(_ preset: ProviderPreset?) throws -> Issuer? {
-    let text: String
-    if let own = try string(.issuer), try url(.issuer) != nil {
-      guard !own.contains("?") else { throw error(.issuer, "cannot be \"\(own.withoutSecrets)\": it has a query") }
-      text = own
-    } else {
-      if let preset, case .ownIssuer(let example) = preset.place {
-        throw error("lacks \"issuer\", which provider \"\(preset.name)\" needs, for example \"\(example)\"")
-      }
-      guard let known = preset?.issuer else { return nil }
-      text = known
-    }
-    do {
+    let own = try url(.issuer) { text in
+      _ = try HTTPURL(text)
+      guard !text.contains("?") else { throw Reason("it has a query") }
       return try Issuer(text)
-    } catch {
-      throw self.error(.issuer, "cannot be \"\(text.withoutSecrets)\": \(error)")
     }
+    if let own { return own }
+    if let preset, case .ownIssuer(let example) = preset.place {
+      throw error("lacks \"issuer\", which provider \"\(preset.name)\" needs, for example \"\(example)\"")
+    }
+    return try preset?.issuer.map { try Issuer($0) }
   }
 
   func endpoints(token: HTTPURL, _ preset: ProviderPreset?) throws -> ProviderEndpoints {

@@ -48,19 +48,17 @@ extension TableReader<ProviderKey> {
   /// Reads `redirect_uri`, which must be an address on this machine (RFC 8252, section 7.3). Does not change the path,
   /// even if it is empty, because providers compare addresses as strings.
   fileprivate func redirectURI() throws -> RedirectAddress? {
-    guard let text = try string(.redirectURI), let url = try url(.redirectURI) else { return nil }
-    let host = url.origin.host
-    guard url.origin.scheme == "http", ["127.0.0.1", "[::1]", "localhost"].contains(host) else {
-      throw error(
-        .redirectURI,
-        "cannot be \"\(text.withoutSecrets)\": it must be an http URL with the host 127.0.0.1, [::1] or localhost"
-      )
+    try url(.redirectURI) { text in
+      let origin = try HTTPURL(text).origin
+      guard origin.scheme == "http", ["127.0.0.1", "[::1]", "localhost"].contains(origin.host) else {
+        throw Reason("it must be an http URL with the host 127.0.0.1, [::1] or localhost")
+      }
+      guard !text.contains("?") else { throw Reason("it has a query") }
+      let rest = text.dropFirst("http://".count)
+      let authority = rest.prefix { $0 != "/" }
+      return RedirectAddress(
+        host: origin.host, port: authority.utf8.count > origin.host.utf8.count ? origin.port : nil,
+        path: String(rest[authority.endIndex...]))
     }
-    guard !text.contains("?") else { throw error(.redirectURI, "cannot be \"\(text.withoutSecrets)\": it has a query") }
-    let rest = text.dropFirst("http://".count)
-    let authority = rest.prefix { $0 != "/" }
-    return RedirectAddress(
-      host: host, port: authority.utf8.count > host.utf8.count ? url.origin.port : nil,
-      path: String(rest[authority.endIndex...]))
   }
 }
