@@ -11,7 +11,7 @@ import Testing
     defer { isOver.signal() }
     let steps = NetworkSteps(timeout: .milliseconds(20)) { _, _ in
       isOver.wait()
-      return .success([])
+      return []
     }
     await #expect(throws: Reason("the resolver did not respond within 20 ms")) {
       try await steps.addresses(of: "api.example.com", port: 443)
@@ -21,9 +21,9 @@ import Testing
   @Test("What the resolver says is what is found")
   func answer() async throws {
     let address = try SocketAddress(ipAddress: "192.0.2.1", port: 443)
-    let steps = NetworkSteps(timeout: .seconds(60)) { _, _ in .success([address]) }
+    let steps = NetworkSteps(timeout: .seconds(60)) { _, _ in [address] }
     #expect(try await steps.addresses(of: "api.example.com", port: 443) == [address])
-    let failing = NetworkSteps(timeout: .seconds(60)) { _, _ in .failure(Reason("no such name")) }
+    let failing = NetworkSteps(timeout: .seconds(60)) { _, _ in throw Reason("no such name") }
     await #expect(throws: Reason("no such name")) { try await failing.addresses(of: "api.example.com", port: 443) }
   }
 }

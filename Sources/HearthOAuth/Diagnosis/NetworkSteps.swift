@@ -7,7 +7,7 @@ import NIOPosix
 struct NetworkSteps: Sendable {
   let timeout: Duration
   /// Looks up a name. Blocks until the system's resolver answers or gives up, which can take minutes.
-  var lookUp: @Sendable (_ host: String, _ port: Int) -> Result<[SocketAddress], Reason> = Self.askSystem
+  var lookUp: @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress] = Self.askSystem
 
   /// Returns the addresses for a name, in the system's order of preference (RFC 6724).
   func addresses(of host: String, port: Int) async throws -> [SocketAddress] {
@@ -15,7 +15,7 @@ struct NetworkSteps: Sendable {
     let answer = loop.makePromise(of: [SocketAddress].self)
     let tooLong = Reason("the resolver did not respond within \(timeout.wholeMilliseconds) ms")
     let timer = loop.scheduleTask(in: .milliseconds(timeout.wholeMilliseconds)) { answer.fail(tooLong) }
-    NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [lookUp] in try lookUp(host, port).get() }
+    NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [lookUp] in try lookUp(host, port) }
       .cascade(to: answer)
     defer { timer.cancel() }
     do {
@@ -25,7 +25,7 @@ struct NetworkSteps: Sendable {
     }
   }
 
-  private static func askSystem(_ host: String, _ port: Int) -> Result<[SocketAddress], Reason> {
+  private static func askSystem(_ host: String, _ port: Int) throws -> [SocketAddress] {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_ADDRCONFIG
@@ -33,7 +33,7 @@ struct NetworkSteps: Sendable {
     let error = getaddrinfo(host, String(port), &hints, &list)
     defer { if let list { freeaddrinfo(list) } }
     guard error == 0 else {
-      return .failure(Reason(error == EAI_SYSTEM ? systemError() : String(cString: gai_strerror(error))))
+      throw Reason(error == EAI_SYSTEM ? systemError() : String(cString: gai_strerror(error)))
     }
     var addresses: [SocketAddress] = []
     var next = list
@@ -51,7 +51,8 @@ struct NetworkSteps: Sendable {
       }
       next = entry.ai_next
     }
-    return addresses.isEmpty ? .failure(Reason("it has no address")) : .success(addresses)
+    guard !addresses.isEmpty else { throw Reason("it has no address") }
+    return addresses
   }
 
   /// Connects to the first reachable address, closes the connection and returns the address.
