@@ -62,11 +62,5 @@ struct ConfiguredPaths: Hashable, Sendable {
   }
 
   /// Returns the path at which to create a socket if systemd does not pass one.
-  func socket() throws -> String {
-    do {
-      return try SocketPath.resolve(option: socketOption, else: unnamed)
-    } catch {
-      throw ConfigurationError(error.description)
-    }
-  }
+  func socket() throws -> String { try SocketPath.resolve(option: socketOption, else: unnamed) }
 }

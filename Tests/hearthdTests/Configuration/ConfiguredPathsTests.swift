@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HearthControl
 import HearthCore
 import HearthOAuth
 import TestSupport
@@ -75,7 +76,7 @@ import Testing
 
   @Test("without any of them the socket has no place, and one sentence says so")
   func noRuntimeFolder() {
-    let error = #expect(throws: ConfigurationError.self) { try paths(["HOME": "/home/me"]).socket() }
+    let error = #expect(throws: SocketPath.Failure.self) { try paths(["HOME": "/home/me"]).socket() }
     #expect(
       error?.description
         == "The path of the daemon's socket is unknown, because XDG_RUNTIME_DIR is not set to an absolute "
@@ -87,7 +88,7 @@ import Testing
   func longSocket() throws {
     let path = "/" + String(repeating: "x", count: 106)
     #expect(try paths([:], socket: path).socket() == path)
-    let error = #expect(throws: ConfigurationError.self) { try paths([:], socket: path + "x").socket() }
+    let error = #expect(throws: SocketPath.Failure.self) { try paths([:], socket: path + "x").socket() }
     #expect(
       error?.description
         == "The socket path \(path)x is longer than 107 bytes, the limit for Unix sockets. Choose a shorter path with "
