@@ -27,7 +27,7 @@ enum Completions {
   private static func ask(_ words: [String], _ question: (inout ControlClient) throws -> [String]) -> [String] {
     let socket = words.firstIndex(of: "--socket").flatMap { words[($0 + 1)...].first }
     do {
-      var client = try DaemonOptions(socket: socket, timeout: 1).connect()
+      var client = try DaemonOptions.plain(socket: socket, timeout: 1).connect()
       return try question(&client)
     } catch {
       return []

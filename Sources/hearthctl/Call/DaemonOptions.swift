@@ -25,10 +25,12 @@ struct DaemonOptions: ParsableArguments {
 }
 
 extension DaemonOptions {
-  /// The options for a command that is not parsed by ArgumentParser.
-  init(socket: String?, json: Bool = false, timeout: Double?) {
-    self.init()
-    (self.socket, self.json, self.timeout) = (socket, json, timeout)
+  /// Returns the options of a command that is not parsed by ArgumentParser. In an initializer, Swift 6.3 would take the
+  /// assignment to `json` for the definition of another default.
+  static func plain(socket: String?, json: Bool = false, timeout: Double?) -> DaemonOptions {
+    var options = DaemonOptions()
+    (options.socket, options.json, options.timeout) = (socket, json, timeout)
+    return options
   }
 
   var output: Output { Output(isJSON: json) }

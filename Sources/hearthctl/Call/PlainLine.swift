@@ -181,7 +181,7 @@ struct PlainLine {
 
   private var daemonOptions: DaemonOptions {
     get throws {
-      let options = DaemonOptions(
+      let options = DaemonOptions.plain(
         socket: try value("--socket"), json: flags.contains("--json"), timeout: try number("--timeout"))
       try options.validate()
       return options
