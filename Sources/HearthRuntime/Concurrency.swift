@@ -1,10 +1,29 @@
 import HearthCore
 
 extension Result {
-  /// Creates a result from the value that `body` returns or the error that it throws.
+  /// Creates a result from the value that `body` returns or the error that it throws. Pass a function where the error's
+  /// type matters, because the compiler infers `any Error` for a closure.
   package init(catching body: () async throws(Failure) -> Success) async {
-    do throws(Failure) {
+    do {
       self = .success(try await body())
+    } catch {
+      self = .failure(error)
+    }
+  }
+
+  init<Input>(catching call: (Input) async throws(Failure) -> Success, _ input: Input) async {
+    do {
+      self = .success(try await call(input))
+    } catch {
+      self = .failure(error)
+    }
+  }
+
+  init<First, Second>(
+    catching call: (First, Second) async throws(Failure) -> Success, _ first: First, _ second: Second
+  ) async {
+    do {
+      self = .success(try await call(first, second))
     } catch {
       self = .failure(error)
     }

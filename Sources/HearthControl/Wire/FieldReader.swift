@@ -93,16 +93,12 @@ struct FieldReader {
 
   /// Reads `object`, the value of the member `name`.
   mutating func read<Value>(
-    _ object: JSONObject, in name: String, _ read: (inout FieldReader) throws(RPCError) -> Value?
+    _ object: JSONObject, in name: String, _ read: (inout FieldReader) -> Value?
   ) -> Value? {
     var inner = FieldReader(object, prefix: "\(prefix)\(name).", isLenient: isLenient)
-    do throws(RPCError) {
-      let value = try read(&inner)
-      if let error = inner.error { throw error }
-      return value
-    } catch {
-      refuse(error, .meaning)
-      return nil
-    }
+    let value = read(&inner)
+    guard let error = inner.error else { return value }
+    refuse(error, .meaning)
+    return nil
   }
 }

@@ -181,7 +181,7 @@ extension WireType {
         reader.refuse(name, "must be an object")
         return nil
       }
-      return reader.read(object, in: name) { (inner) throws(RPCError) in try inner.read(fields) }
+      return reader.read(object, in: name) { inner in try? inner.read(fields) }
     } write: { value, now in
       .object(fields.object(value, at: now))
     }
@@ -195,7 +195,7 @@ extension WireType {
         return nil
       }
       let elements = objects.enumerated().compactMap { index, object in
-        reader.read(object, in: "\(name)[\(index)]") { (inner) throws(RPCError) in try inner.read(fields) }
+        reader.read(object, in: "\(name)[\(index)]") { inner in try? inner.read(fields) }
       }
       return elements.count == objects.count ? elements : nil
     } write: { elements, now in

@@ -228,9 +228,7 @@ extension SessionDirectory.Entry {
   private static let timeout: Duration = .seconds(5)
 
   fileprivate func endSession(of credential: Credential?, _ clock: any Clock) async -> SignedOut.EndSession {
-    let result = await clock.within(Self.timeout) {
-      await Result { () async throws(SignInFailure) in try await signIn.endSession(of: credential) }
-    }
+    let result = await clock.within(Self.timeout) { await Result(catching: signIn.endSession, credential) }
     return switch result {
     case .success(let url): .url(url)
     case .failure(let failure): .missing(failure.message)

@@ -265,18 +265,16 @@ package actor OutboxService {
     while true {
       switch machine.next(of: id, at: now()) {
       case .getBearer(let name):
-        let bearer = await Result { () async throws(Failure) in try await bearers.bearer(for: name) }
+        let bearer = await Result(catching: bearers.bearer, name)
         machine.received(bearer, for: id, at: now())
       case .replaceBearer(let rejection, let name):
-        let bearer = await Result { () async throws(Failure) in
-          try await bearers.tokenRejected(rejection, of: name)
-        }
+        let bearer = await Result(catching: bearers.tokenRejected, rejection, name)
         machine.received(bearer, for: id, at: now())
       case .send(let delivery, let epoch, let bearer):
         if mayLeave(delivery, of: epoch) {
           hasUnpublishedCounts = true
           noteSending(delivery, bearer)
-          let response = await exchange(delivery, bearer)
+          let response = await Result(catching: exchange, delivery, bearer)
           if machine.responded(response, for: id, isCancelled: Task.isCancelled, at: now()) {
             bearers.tokenAccepted(bearer.token.fingerprint, by: delivery.request.url, of: delivery.item.account)
           }
@@ -314,19 +312,17 @@ package actor OutboxService {
     }
   }
 
-  private func exchange(_ delivery: Delivery, _ bearer: Bearer) async -> Result<APIResponse, ExchangeFailure> {
-    await Result { () async throws(ExchangeFailure) in
-      var response = try await api.exchange(
-        delivery.request, of: delivery.item.account, bearer: bearer.token, timeout: machine.settings.requestTimeout)
-      if !(200...299).contains(response.status) {
-        // The body is stored and displayed, so remove tokens that a careless server repeats in it.
-        if response.isCompressed { response.body = [] }
-        let isCut = response.isTruncated || response.body.count > Self.keptOfRejection
-        response.body = Redactor(bearer.secrets)
-          .redacted(Array(response.body.prefix(Self.keptOfRejection)), isCut: isCut)
-      }
-      return response
+  private func exchange(_ delivery: Delivery, _ bearer: Bearer) async throws(ExchangeFailure) -> APIResponse {
+    var response = try await api.exchange(
+      delivery.request, of: delivery.item.account, bearer: bearer.token, timeout: machine.settings.requestTimeout)
+    if !(200...299).contains(response.status) {
+      // The body is stored and displayed, so remove tokens that a careless server repeats in it.
+      if response.isCompressed { response.body = [] }
+      let isCut = response.isTruncated || response.body.count > Self.keptOfRejection
+      response.body = Redactor(bearer.secrets)
+        .redacted(Array(response.body.prefix(Self.keptOfRejection)), isCut: isCut)
     }
+    return response
   }
 
   /// Sends a HEAD request to get the API's time (RFC 9110, section 6.6.1).

@@ -17,17 +17,14 @@ extension SessionService {
     case .write(let credential, let generation):
       let version = machine.storedVersion
       inStoreOrder {
-        do throws(AccessFailure) {
-          switch try await store.write(credential, over: version) {
-          case .given: return .credentialWritten(generation: generation, .success(()))
-          case .superseded: return .credentialSuperseded(generation: generation)
-          }
-        } catch {
-          return .credentialWritten(generation: generation, .failure(error))
+        switch await Result(catching: store.write, credential, version) {
+        case .success(.given): .credentialWritten(generation: generation, .success(()))
+        case .success(.superseded): .credentialSuperseded(generation: generation)
+        case .failure(let failure): .credentialWritten(generation: generation, .failure(failure))
         }
       }
     case .writeEnd(let record):
-      inStoreOrder { .endWritten(await Result { () async throws(EndNotWritten) in try await store.writeEnd(record) }) }
+      inStoreOrder { .endWritten(await Result(catching: store.writeEnd, record)) }
     case .remove(let record, let fingerprint, let revokes):
       inStoreOrder {
         .removed(
@@ -36,51 +33,43 @@ extension SessionService {
           })
       }
     case .setAside(let why):
-      inStoreOrder {
-        .credentialSetAside(await Result { () async throws(AccessFailure) in try await store.setAside() }, why: why)
-      }
+      inStoreOrder { .credentialSetAside(await Result(catching: store.setAside), why: why) }
     case .rememberLockedByUser(let isLocked):
       let (account, logger) = (account, logger)
       inStoreOrder {
-        do throws(AccessFailure) {
-          try await store.remember(lockedByUser: isLocked)
-          return .lockRemembered(.success(()))
-        } catch {
+        let result = await Result(catching: store.remember(lockedByUser:), isLocked)
+        if case .failure(let failure) = result {
           logger.warning(
-            "Hearth could not save whether \(account) is locked and will retry: \(error.detail)",
+            "Hearth could not save whether \(account) is locked and will retry: \(failure.detail)",
             metadata: ["HEARTH_ACCOUNT": "\(account)"])
-          return .lockRemembered(.failure(error))
         }
+        return .lockRemembered(result)
       }
     case .remember(let note):
       let (account, logger) = (account, logger)
       storeWork.add {
-        do throws(AccessFailure) {
-          try await store.remember(note)
-        } catch {
-          let what =
-            switch note {
-            case .barred: "a refresh of \(account) returned another user's token"
-            case .rejected(let token): "an API \(token == nil ? "accepts" : "rejected") \(account)'s token"
-            }
-          logger.warning(
-            "Hearth could not save that \(what), and will forget it after a restart: \(error.detail)",
-            metadata: ["HEARTH_ACCOUNT": "\(account)"])
-        }
+        guard case .failure(let failure) = await Result(catching: store.remember(_:), note) else { return }
+        let what =
+          switch note {
+          case .barred: "a refresh of \(account) returned another user's token"
+          case .rejected(let token): "an API \(token == nil ? "accepts" : "rejected") \(account)'s token"
+          }
+        logger.warning(
+          "Hearth could not save that \(what), and will forget it after a restart: \(failure.detail)",
+          metadata: ["HEARTH_ACCOUNT": "\(account)"])
       }
     case .lockStore:
       // If the session was unlocked in the meantime, the store needs its key.
       storeWork.add { if await !self.machine.locks.isEmpty { await store.lock() } }
     case .refresh(let credential, let generation):
-      send(generation) { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
+      send(generation) { await Result(catching: endpoint.refresh, credential) }
     case .requestGrant(let generation):
-      send(generation) { () async throws(RefreshFailure) in try await endpoint.requestGrant() }
+      send(generation) { await Result(catching: endpoint.requestGrant) }
     case .askTime(let generation):
       work.add {
-        do throws(RefreshFailure) {
-          await self.receive(.refreshEnded(generation: generation, .told(try await endpoint.time())))
-        } catch {
-          await self.receive(.refreshEnded(generation: generation, .failed(error)))
+        switch await Result(catching: endpoint.time) {
+        case .success(let time): await self.receive(.refreshEnded(generation: generation, .told(time)))
+        case .failure(let failure): await self.receive(.refreshEnded(generation: generation, .failed(failure)))
         }
       }
     case .identify(let credential, let generation, let provider):
@@ -91,17 +80,13 @@ extension SessionService {
           .identified(generation: generation, provider: provider, subject, origin: origin, origins: origins))
       }
     case .makeRoom(let id):
-      inStoreOrder {
-        .roomMade(id, await Result { () async throws(AccessFailure) in _ = try await store.prepare(over: .any) })
-      }
+      inStoreOrder { .roomMade(id, await Result(catching: store.prepare, .any).map { _ in }) }
     case .obtain(let id, let code):
       guard let ask = steps[id]?.ask else { return }
-      work.add { await self.obtained(id, await Result { () async throws(SignInFailure) in try await ask(code) }) }
+      work.add { await self.obtained(id, await Result(catching: ask, code)) }
     case .beginSignIn(let id):
       guard let begin = steps[id]?.begin else { return }
-      work.add {
-        await self.receive(.signInBegan(id, await Result { () async throws(SignInFailure) in try await begin(id) }))
-      }
+      work.add { await self.receive(.signInBegan(id, await Result(catching: begin, id))) }
     case .showSignIn(let id, let shown, let progress): steps[id]?.show?(shown, progress)
     case .complete(let id, let credential):
       work.add {
@@ -132,29 +117,24 @@ extension SessionService {
   /// Checks in store order that the stored version is current, and reserves disk space for the response. Then sends the
   /// request, concurrently with other work.
   private func send(
-    _ generation: Int, _ request: @escaping @Sendable () async throws(RefreshFailure) -> TokenResponse
+    _ generation: Int, _ request: @escaping @Sendable () async -> Result<TokenResponse, RefreshFailure>
   ) {
     logger.debug(
       "Refreshing \(account), because \(machine.refreshCause).", metadata: ["HEARTH_ACCOUNT": "\(account)"])
     let version = machine.storedVersion
     storeWork.add { [store, work] in
-      do throws(AccessFailure) {
-        let turn = try await store.prepare(over: version)
-        // The session may have read another grant in the meantime, so this one must not be refreshed.
-        guard turn == .given, await self.machine.epoch.generation == generation else {
-          await self.receive(.refreshEnded(generation: generation, .superseded))
-          return
-        }
-      } catch {
-        await self.receive(.refreshEnded(generation: generation, .notAsked(error)))
-        return
+      let turn = await Result(catching: store.prepare, version)
+      if case .failure(let failure) = turn {
+        return await self.receive(.refreshEnded(generation: generation, .notAsked(failure)))
+      }
+      // The session may have read another grant in the meantime, so this one must not be refreshed.
+      guard turn == .success(.given), await self.machine.epoch.generation == generation else {
+        return await self.receive(.refreshEnded(generation: generation, .superseded))
       }
       work.add {
-        do throws(RefreshFailure) {
-          let response = try await request()
-          await self.granted(response, generation: generation)
-        } catch {
-          await self.receive(.refreshEnded(generation: generation, .failed(error)))
+        switch await request() {
+        case .success(let response): await self.granted(response, generation: generation)
+        case .failure(let failure): await self.receive(.refreshEnded(generation: generation, .failed(failure)))
         }
       }
     }

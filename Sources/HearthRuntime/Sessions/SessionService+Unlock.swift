@@ -27,9 +27,7 @@ extension SessionService {
   private func attempt(_ passphrase: Secret) async -> Result<Bool, Failure> {
     let deadline = clock.now() + Self.unlockTimeout
     while true {
-      let result = await inStoreOrder { [store] in
-        await Result { () async throws(Failure) in try await store.unlock(passphrase: passphrase) }
-      }
+      let result = await inStoreOrder { [store] in await Result(catching: store.unlock, passphrase) }
       let next = clock.now()
       guard case .failure(let failure) = result, let wait = failure.retryAfter, next + wait <= deadline, !isStopped,
         !Task.isCancelled
