@@ -257,15 +257,15 @@ package actor SinkService: PlanningService {
   }
 
   private func claim(_ target: SinkTarget, _ mark: SinkMark) async throws(SinkFailure) {
-    try await recording.withLock { () async throws(SinkFailure) in
-      do throws(AccessFailure) {
+    do {
+      try await recording.withLock { () async throws(AccessFailure) in
         var claims = claims
         claims[target, default: []] = (claims[target] ?? []).filter { $0 != mark } + [mark]
         try await record.keep(claims)
         self.claims[target] = claims[target]
-      } catch {
-        throw .unrecorded(error.detail)
       }
+    } catch {
+      throw .unrecorded(error.detail)
     }
   }
 
