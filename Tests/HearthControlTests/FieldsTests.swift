@@ -31,7 +31,7 @@ import Testing
     var rest: Duration?
   }
 
-  private func read(_ object: JSONObject) throws(RPCError) -> Trip {
+  private func read(_ object: JSONObject) throws -> Trip {
     var reader = FieldReader(object)
     return try reader.read(Trip.fields)
   }

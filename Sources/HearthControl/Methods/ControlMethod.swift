@@ -18,7 +18,7 @@ extension ControlMethod {
 
   /// Parses the parameters of a call. Throws -32602 for missing, unknown or invalid parameters, and 1005 if only the
   /// account name is invalid.
-  package init(params: JSONObject) throws(RPCError) {
+  package init(params: JSONObject) throws {
     var reader = FieldReader(params)
     self = try reader.read(Self.parameters)
   }

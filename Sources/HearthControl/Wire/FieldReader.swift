@@ -73,7 +73,7 @@ struct FieldReader {
   }
 
   /// Reads the whole object. Throws the most important error, if there is one.
-  mutating func read<Whole>(_ fields: Fields<Whole>) throws(RPCError) -> Whole {
+  mutating func read<Whole>(_ fields: Fields<Whole>) throws -> Whole {
     do {
       let whole = try fields.read(&self)
       refuseUnknown(fields.names)

@@ -56,7 +56,7 @@ extension WireType {
   }
 
   /// Parses a value from text. Throws -32602 for the parameter `name` if the text is invalid.
-  package func value(_ text: String, as name: String) throws(RPCError) -> Value {
+  package func value(_ text: String, as name: String) throws -> Value {
     var reader = FieldReader([:])
     guard let value = read(.string(text), name, &reader) else { throw reader.error ?? .invalidParams(name) }
     return value

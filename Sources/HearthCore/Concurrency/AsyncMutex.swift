@@ -10,7 +10,7 @@ package actor AsyncMutex {
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     await lock()
-    do throws(Failure) {
+    do {
       let value = try await body()
       await unlock()
       return value

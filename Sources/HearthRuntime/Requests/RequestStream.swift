@@ -99,10 +99,7 @@ actor RequestStream {
 
   private func converse(with requests: RequestService) async {
     do {
-      let response = try await requests.converse(original, of: account) {
-        @Sendable (request, bearer) async throws(ExchangeFailure) in
-        try await self.send(request, bearer)
-      }
+      let response = try await requests.converse(original, of: account, send: send)
       if case .exchanging(let exchange) = phase { enter(.answered(response, exchange)) }
     } catch {
       fail(error)

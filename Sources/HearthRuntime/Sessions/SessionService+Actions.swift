@@ -8,8 +8,9 @@ extension SessionService {
     switch action {
     case .recall:
       inStoreOrder {
-        do throws(AccessFailure) { return .started(try await store.remembered()) } catch {
-          return .credentialRead(.unreadable(error))
+        switch await Result(catching: store.remembered) {
+        case .success(let remembered): .started(remembered)
+        case .failure(let failure): .credentialRead(.unreadable(failure))
         }
       }
     case .read:

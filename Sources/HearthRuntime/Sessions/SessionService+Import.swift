@@ -15,7 +15,7 @@ package struct GrantSteps: Sendable {
 extension SessionService {
   /// Imports a grant. Unless `isTried` is set, refreshes the grant first, and throws if the refresh fails. The previous
   /// session then continues.
-  package func adopt(_ credential: Credential, isTried: Bool) async throws(Failure) {
+  package func adopt(_ credential: Credential, isTried: Bool) async throws {
     var timed = credential
     // If the caller did not give a lifetime, the expiry comes from the token. The provider's clock may differ from this
     // clock, so tell the machine where the expiry comes from.
@@ -23,9 +23,7 @@ extension SessionService {
     if !isCounted { timed.grant.expiresAt = expiry(of: credential.grant) }
     let steps = GrantSteps { [endpoint] _ async throws(SignInFailure) in
       if isTried { return nil }
-      do throws(RefreshFailure) { return .granted(try await endpoint.refresh(credential)) } catch {
-        throw .refresh(error)
-      }
+      return .granted(try await Result(catching: endpoint.refresh, credential).mapError(SignInFailure.refresh).get())
     }
     if case .rejected(let failure) = await ask(.adopt(timed, isCounted: isCounted), steps).response { throw failure }
     await storeIsQuiet()

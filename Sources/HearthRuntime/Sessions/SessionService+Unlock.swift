@@ -8,7 +8,7 @@ extension SessionService {
   /// Removes a lock and opens the sealed credential if a passphrase is given. Waits until the credential has been read
   /// or the usual time limit has passed. Returns false and changes nothing if a passphrase is given but not used.
   @discardableResult
-  package func unlock(_ lock: Lock, passphrase: Secret?) async throws(Failure) -> Bool {
+  package func unlock(_ lock: Lock, passphrase: Secret?) async throws -> Bool {
     // Wait for earlier attempts, so that a wrong passphrase does not use up the time of another caller's attempt.
     if let passphrase, try await !passphraseMutex.withLock({ await attempt(passphrase) }).get() { return false }
     receive(.unlocked(lock))

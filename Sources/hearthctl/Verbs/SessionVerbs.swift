@@ -78,7 +78,7 @@ struct TokenVerb: ParsableCommand {
     var told: String?
     while true {
       let step = try events.step(from: &client, within: max(deadline - .now, .zero))
-      do throws(ControlClient.Failure) {
+      do {
         return try client.call(call)
       } catch {
         guard case .refused(let refusal) = error, step != nil,
