@@ -376,4 +376,17 @@ import Testing
     #expect(without.status == 6)
     #expect(try JSON(parsing: without.output)["checks"]?.array?.isEmpty == false)
   }
+
+  @Test("doctor checks each path once, even if the daemon hangs up in the middle")
+  func doctorMidway() async throws {
+    let state = folder.path
+    let (outcome, _) = try await run(["doctor", "--json"]) { request in
+      guard request.method == GetInfo.name else { return .hangUp }
+      return .result(
+        DaemonInfo(pid: 7, startedAt: .now, paths: [("configuration", nil), ("state", state)], warnings: []).json)
+    }
+    let checks = try #require(try JSON(parsing: outcome.output)["checks"]?.array)
+    #expect(checks.map { $0["check"]?.string } == ["version", "configuration", "state", "socket", "daemon"])
+    #expect(outcome.status == 5)
+  }
 }

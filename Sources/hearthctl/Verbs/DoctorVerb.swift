@@ -33,18 +33,18 @@ struct DoctorVerb: ParsableCommand {
       findings.append(units)
     }
     var report = Bundle()
+    var known: DaemonInfo?
+    var answers: [Finding]
     do {
       var daemon = try ControlClient(path: path, timeout: limits.call, connecting: limits.connecting)
       let info = try daemon.call(GetInfo()).value
-      findings += files(info)
-      findings.append(.socket(path))
-      findings += try ask(&daemon, info)
+      known = info
+      answers = try ask(&daemon, info)
       if bundle != nil { report.ask(&daemon) }
     } catch {
-      findings += files(nil)
-      findings.append(.socket(path))
-      findings.append(Finding(.bad(ExitStatus(error)), "daemon", error.description))
+      answers = [Finding(.bad(ExitStatus(error)), "daemon", error.description)]
     }
+    findings += files(known) + [.socket(path)] + answers
     if daemonOptions.json {
       daemonOptions.output.json(["checks": .array(findings.map(\.json))])
     } else {
