@@ -44,6 +44,14 @@ import Testing
     #expect(again[0].params["bodyBase64"] == "/wA=")
   }
 
+  @Test("outbox add reads the body from standard input for @-, as curl does")
+  func bodyFromInput() async throws {
+    let (_, asked) = try await run(["outbox", "add", "work", "POST", "https://x", "-d", "@-"], input: "body") { _ in
+      .result(["id": "item-1", "state": "pending", "duplicate": false])
+    }
+    #expect(asked.first?.params["body"] == "body")
+  }
+
   @Test("outbox add takes headers from a file or standard input, and shows none of what is in there")
   func headersFromFile() async throws {
     let file = folder.file("headers")
@@ -60,6 +68,7 @@ import Testing
     #expect(piped.first?.params["headers"] == ["X-Key": "s3cret"])
     for (options, input, told) in [
       (["-H", "@-", "-d", "-"], "X: 1", "Standard input can be read only once"),
+      (["-H", "@-", "-d", "@-"], "X: 1", "Standard input can be read only once"),
       (["-H", "@-", "-H", "@-"], "X: 1", "Standard input can be read only once"),
       (["-H", "@-"], "X: 1\ns3cret", "Line 2 of standard input is not a header. It must have the form 'Name: value'."),
     ] {

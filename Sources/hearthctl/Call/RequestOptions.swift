@@ -45,7 +45,7 @@ struct RequestOptions: ParsableArguments {
       throw ValidationError("The URL is missing or does not begin with https://: \(url.shown())")
     }
     guard DraftRules.isToken(method) else { throw ValidationError("\(method.quotedName) is not an HTTP method.") }
-    guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {
+    guard header.count(where: { $0 == "@-" }) + (bodyFile == "-" ? 1 : 0) <= 1 else {
       throw ValidationError("Standard input can be read only once. Pass the headers or the body in a file.")
     }
   }
@@ -76,18 +76,23 @@ struct RequestOptions: ParsableArguments {
     }
   }
 
+  /// The path of the file that contains the body, `-` for standard input, or `nil` if the body is not in a file. As in
+  /// curl, `@-` is standard input, not a file named `-`.
+  private var bodyFile: String? {
+    guard let data else { return nil }
+    if data == "-" { return data }
+    return data.hasPrefix("@") ? String(data.dropFirst()) : nil
+  }
+
   /// Returns the body to stream, or `nil` if the request has no body.
   func streamedBody() throws -> RequestBody? {
-    guard let data else { return nil }
-    if data == "-" || data.hasPrefix("@") { return try RequestBody(path: data == "-" ? "-" : String(data.dropFirst())) }
-    return RequestBody(Array(data.utf8))
+    if let bodyFile { return try RequestBody(path: bodyFile) }
+    return data.map { RequestBody(Array($0.utf8)) }
   }
 
   func body() throws -> [UInt8] {
-    guard let data else { return [] }
-    if data == "-" { return try Input.all() }
-    if data.hasPrefix("@") { return try Input.file(String(data.dropFirst())) }
-    return Array(data.utf8)
+    if let bodyFile { return bodyFile == "-" ? try Input.all() : try Input.file(bodyFile) }
+    return Array((data ?? "").utf8)
   }
 }
 
