@@ -18,16 +18,16 @@ struct Subprogram {
   func output(
     _ arguments: [String], input: [UInt8] = [], within limit: Duration
   ) throws -> [UInt8] {
-    let ends = try Self.pipe()
-    defer { close(ends.reading) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
     let inputEnds = try Self.pipe()
     defer { close(inputEnds.reading) }
     let isGiven = WholeFile.write(input, to: inputEnds.writing)
     close(inputEnds.writing)
     guard isGiven else { throw CommandFailure(.failed, "Cannot write to the standard input of \(path).") }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    let ends = try Self.pipe()
+    defer { close(ends.reading) }
     posix_spawn_file_actions_adddup2(&actions, inputEnds.reading, STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, ends.writing, STDOUT_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
