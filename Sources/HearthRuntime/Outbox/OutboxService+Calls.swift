@@ -113,12 +113,10 @@ extension OutboxService {
 
   /// Repeats `step` until it handles fewer than `OutboxMachine.batch` items, which means that no more items are left.
   /// Returns the total number of items.
-  private func untilDone(
-    of account: AccountName?, _ step: @autoclosure () async throws(OutboxStoreFailure) -> Int
-  ) async throws -> Int {
+  private func untilDone(_ step: @autoclosure () async throws -> Int) async throws -> Int {
     var count = 0
     while true {
-      let changed = try await answered(of: account, await step())
+      let changed = try await step()
       count += changed
       if changed < OutboxMachine.batch { return count }
     }
@@ -143,7 +141,8 @@ extension OutboxService {
   package func flush(_ account: AccountName?, timeout: Duration) async throws -> OutboxStats {
     let chosen = try chosen(account).filter { machine.mayBeSendable($0) }
     for name in chosen {
-      _ = try await untilDone(of: account, await store.retryNow(name, limit: OutboxMachine.batch))
+      _ = try await untilDone(
+        await answered(of: account, await store.retryNow(name, limit: OutboxMachine.batch)))
       machine.retryNow(name, at: now())
     }
     follow()
@@ -183,7 +182,8 @@ extension OutboxService {
     follow()
     var count = 0
     for subject in subjects {
-      count += try await untilDone(of: name, await store.purge(name, of: subject, limit: OutboxMachine.batch))
+      count += try await untilDone(
+        await answered(of: name, await store.purge(name, of: subject, limit: OutboxMachine.batch)))
     }
     return count
   }

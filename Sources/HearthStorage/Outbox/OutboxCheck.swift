@@ -1,12 +1,12 @@
 internal import GRDB
 internal import Glibc
-package import HearthCore
+internal import HearthCore
 
 /// Checks an outbox for damage. A full check runs for `hearthd --check-outbox`, and the next time the outbox is opened
 /// after damage was found in it. A quick check runs each time the outbox is opened.
 package enum OutboxCheck {
   /// Describes each problem in the outbox. No process may have the outbox open.
-  package static func problems(at path: String) throws(OutboxStoreFailure) -> [String] {
+  package static func problems(at path: String) throws -> [String] {
     // SQLite would create a missing file, so check for the file first.
     guard access(path, F_OK) == 0 else { return [] }
     let file = OutboxFile(path)

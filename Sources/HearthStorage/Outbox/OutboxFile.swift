@@ -132,10 +132,10 @@ struct OutboxFile: Sendable {
 
   /// Throws if the path leads to a special file, which could block when opened, or if a newer version of Hearth wrote
   /// the database. Opens the database read-only, so that its log is not checkpointed.
-  func refuseUnfit() throws(OutboxStoreFailure) {
+  func refuseUnfit() throws {
     var status = stat()
     if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-      throw .unavailable("The outbox \(path) is not a regular file. Rename or remove it.")
+      throw OutboxStoreFailure.unavailable("The outbox \(path) is not a regular file. Rename or remove it.")
     }
     var configuration = Configuration()
     configuration.readonly = true
@@ -143,17 +143,18 @@ struct OutboxFile: Sendable {
     // A database that cannot be read here also fails to open later, so errors are ignored.
     let isNewer = try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)
     guard isNewer == true else { return }
-    throw .unavailable(
+    throw OutboxStoreFailure.unavailable(
       "The outbox \(path) was written by a newer version of Hearth and is left unchanged. Update Hearth, or rename "
         + "the file to start a new outbox.")
   }
 
   /// Renames the database, its log and its marks within their folder, and returns the database's new path.
-  func setAside(at now: Timestamp) throws(OutboxStoreFailure) -> String {
+  func setAside(at now: Timestamp) throws -> String {
     let place = "\(path).broken-\(now.milliseconds)"
     for suffix in ["-wal", "-shm", "-sent", ""] where access(path + suffix, F_OK) == 0 {
       guard rename(path + suffix, place + suffix) == 0 else {
-        throw .unavailable("Cannot rename the damaged outbox \(path): \(String(cString: strerror(errno))).")
+        throw OutboxStoreFailure.unavailable(
+          "Cannot rename the damaged outbox \(path): \(String(cString: strerror(errno))).")
       }
     }
     clearCheckRequest()

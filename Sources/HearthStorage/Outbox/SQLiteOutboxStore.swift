@@ -35,7 +35,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   /// Opens the outbox, or creates a new one. `setAside` is the new path of a damaged database that was moved away.
   package static func open(
     at path: String, clock: any Clock, bootID: String = SentMarks.bootID()
-  ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
+  ) throws -> (store: SQLiteOutboxStore, setAside: String?) {
     let store = SQLiteOutboxStore(OutboxFile(path, bootID: bootID), clock, tell: { _ in })
     return (store, try store.open(after: nil, pausing: []))
   }
@@ -65,16 +65,15 @@ package final class SQLiteOutboxStore: OutboxStore {
       told.withLock { $0 = notice }
       tell(notice)
     } catch {
-      connection.withLock { $0 = .closed(error, before: nil) }
+      let failure = OutboxStoreFailure(opening: error, at: file.path)
+      connection.withLock { $0 = .closed(failure, before: nil) }
     }
   }
 
   package var notice: String? { told.withLock(\.self) }
 
   /// Opens the database. If a damaged database was set aside, returns its new path.
-  private func open(
-    after former: GroupCommitter?, pausing paused: Set<AccountName>
-  ) throws(OutboxStoreFailure) -> String? {
+  private func open(after former: GroupCommitter?, pausing paused: Set<AccountName>) throws -> String? {
     if let former {
       // Close `former` first. If it were closed after the next database was opened, it could remove that database's
       // log, which has the same path.
@@ -96,7 +95,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     }
     let reserve = DiskReserve(file.reserve)
     let lastEpoch = lastEpoch.withLock(\.self)
-    func openDatabase() throws(OutboxStoreFailure) {
+    func openDatabase() throws {
       do {
         let committer = try GroupCommitter(
           file, reserve: reserve, observer: observer, clock: clock, after: lastEpoch, pausing: paused)
@@ -107,7 +106,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     }
     do {
       try openDatabase()
-    } catch .broken {
+    } catch OutboxStoreFailure.broken {
       setAside = try file.setAside(at: clock.now())
       try openDatabase()
     } catch {

@@ -31,10 +31,11 @@ struct SentMarks: ~Copyable {
   private(set) var isCurrent: Bool
 
   /// Opens or creates the file, and allocates slots if the disk has room. Marks with another `bootID` are ignored.
-  init(_ path: String, bootID: String) throws(OutboxStoreFailure) {
+  init(_ path: String, bootID: String) throws {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
-      throw .unavailable("Cannot open the outbox file \(path): \(String(cString: strerror(errno))).")
+      let reason = String(cString: strerror(errno))
+      throw OutboxStoreFailure.unavailable("Cannot open the outbox file \(path): \(reason).")
     }
     let text = Array((Self.format + bootID).utf8.prefix(Self.headerSize))
     let header = text + Array(repeating: 0, count: Self.headerSize - text.count)
