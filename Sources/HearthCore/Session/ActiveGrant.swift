@@ -69,10 +69,39 @@ package struct ActiveGrant: Hashable, Sendable {
   }
 }
 
+/// What is known about the stored grant's times and its rejection until this process uses a grant.
+struct RecalledGrant: Hashable, Sendable {
+  /// The last grant that was wiped from memory, without its tokens.
+  private(set) var wiped: ActiveGrant?
+  /// How much the clock was adjusted after the stored grant's times were recorded.
+  private(set) var clockStep: ClockStep?
+  /// The token that an API had rejected before this process started.
+  private(set) var rejected: Fingerprint?
+
+  mutating func restore(_ remembered: RememberedAccount) {
+    (clockStep, rejected) = (remembered.clockStep, remembered.rejected)
+  }
+
+  mutating func wipe(_ active: ActiveGrant) { wiped = active.wiped }
+
+  /// Returns the grant to use for a credential that was read from disk.
+  func grant(_ credential: Credential) -> ActiveGrant {
+    if let restored = wiped?.restored(credential) { return restored }
+    var read = ActiveGrant(credential: credential, isStored: true, timing: .read)
+    if let clockStep, clockStep.token == credential.grant.accessToken.fingerprint { read.move(by: clockStep.step) }
+    return read
+  }
+
+  mutating func move(by step: Duration) {
+    wiped?.move(by: step)
+    clockStep?.step += step
+  }
+}
+
 /// Grants that a lock wipes from memory.
 extension ActiveGrant {
   /// The grant without its tokens, but with their fingerprints. Hearth keeps adjusting its times.
-  var wiped: ActiveGrant {
+  fileprivate var wiped: ActiveGrant {
     func wiped(_ token: Token) -> Token { Token(secret: Secret(""), fingerprint: token.fingerprint) }
     var active = self
     active.credential.grant.accessToken = wiped(grant.accessToken)

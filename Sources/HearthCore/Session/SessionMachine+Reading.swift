@@ -185,9 +185,7 @@ extension SessionMachine {
       credentialState = .notHeld(.locked)
       return actions
     }
-    var read = ActiveGrant(credential: credential, isStored: true, timing: .read)
-    if let clockStep, clockStep.token == marks.accessToken { read.move(by: clockStep.step) }
-    activate(wiped?.restored(credential) ?? read, at: now)
+    activate(recalled.grant(credential), at: now)
     active?.correctIssueTime(at: now)
     return actions + questions(about: credential)
   }
@@ -203,14 +201,14 @@ extension SessionMachine {
       refreshes.bar(accessToken, why, at: now)
     }
     credentialState = .active(next)
-    if rejected == bearer {
+    if recalled.rejected == bearer {
       if isRenewable(next, at: now) {
         refreshes.tokenRejected(APIRejection(bearer))
       } else {
         active?.isRejected = true
       }
     }
-    (wiped, clockStep, rejected) = (nil, nil, nil)
+    recalled = RecalledGrant()
     let refreshAt = refreshTime(of: grant)
     active?.refreshAt = refreshAt
   }

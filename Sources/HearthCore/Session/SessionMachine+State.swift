@@ -49,10 +49,10 @@ extension SessionMachine {
     if let active {
       guard active.phase == .idle, isSafeOnDisk(active) else { return [] }
       if let accessFailure = active.accessFailure, settings.locksWhenUnreadable {
-        wiped = active.wiped
+        recalled.wipe(active)
         credentialState = .notHeld(.unreadable(accessFailure))
       } else if !locks.isEmpty {
-        wiped = active.wiped
+        recalled.wipe(active)
         credentialState = .notHeld(.locked)
         file.read.cancelRetry()
       }
@@ -84,12 +84,6 @@ extension SessionMachine {
     else { return [] }
     self.active?.isExpiryPublished = true
     return [.publish(.expiring(at: expiresAt, final: notice.isFinal))]
-  }
-
-  mutating func publishState(at now: Timestamp) -> [SessionAction] {
-    let state = state(at: now)
-    let advisesSignIn = state == .authenticated && signInAdvisedAt.map { $0 <= now } ?? false
-    return published.publish(state, advisesSignIn: advisesSignIn, at: now)
   }
 
   /// Returns the next time at which the session has to act, or `nil` if only another input can change its state.

@@ -13,7 +13,7 @@ package struct SessionMachine: Sendable {
   var calls: [WaitingCall] = []
   /// The grants of imports and sign-ins that are not written yet.
   var incoming: [CallID: IncomingGrant] = [:]
-  var published: PublishedState
+  private(set) var published: PublishedState
   /// The session's user, who remains known while the session is locked.
   package internal(set) var subject: Subject?
   /// The configured subject, if the provider named the user only after the sign-in. Data stored under this subject
@@ -23,15 +23,9 @@ package struct SessionMachine: Sendable {
   package internal(set) var epoch = SessionEpoch()
   /// Whether the session has read what Hearth remembers about the account. Until then, it does not read the credential,
   /// because the user may have locked the account.
-  package internal(set) var isStarted = false
-  var isStopping = false
-  /// The last grant that was wiped from memory, without its tokens.
-  var wiped: ActiveGrant?
-  /// How much the clock was adjusted after the stored grant's times were recorded. `nil` once this process has used a
-  /// grant.
-  var clockStep: ClockStep?
-  /// The token that an API had rejected before this process started. `nil` once this process has used a grant.
-  var rejected: Fingerprint?
+  package private(set) var isStarted = false
+  private(set) var isStopping = false
+  var recalled = RecalledGrant()
   var signIns: [CallID: SignIn] = [:]
   var random: SeededGenerator
 
@@ -115,7 +109,7 @@ package struct SessionMachine: Sendable {
     // A sign-out does not remove the lock, so restore it in every state.
     if remembered.lockedByUser { locks.restore() }
     refreshes.restoreBar(remembered.barred)
-    (clockStep, rejected) = (remembered.clockStep, remembered.rejected)
+    recalled.restore(remembered)
     switch credentialState {
     case .notHeld(.unread), .notHeld(.unreadable): break
     case .notHeld(.locked), .active, .starting, .adopting, .ending, .ended, .absent: return
@@ -166,12 +160,17 @@ package struct SessionMachine: Sendable {
     return []
   }
 
+  private mutating func publishState(at now: Timestamp) -> [SessionAction] {
+    let state = state(at: now)
+    let advisesSignIn = state == .authenticated && signInAdvisedAt.map { $0 <= now } ?? false
+    return published.publish(state, advisesSignIn: advisesSignIn, at: now)
+  }
+
   /// Shifts all times after the clock was set, so that delays and timeouts keep their lengths.
   private mutating func clockMoved(by step: Duration) {
     guard step != .zero else { return }
     published.move(by: step)
-    wiped?.move(by: step)
-    clockStep?.step += step
+    recalled.move(by: step)
     calls.move(by: step)
     file.move(by: step)
     locks.note.move(by: step)

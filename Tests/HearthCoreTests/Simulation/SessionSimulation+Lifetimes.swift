@@ -31,8 +31,8 @@ extension SessionSimulation {
   mutating func maySeemYounger(_ credential: Credential, _ before: SessionMachine) -> Bool {
     let (grant, token) = (credential.grant, credential.grant.accessToken.fingerprint)
     if grant.issuedAt - now > .seconds(60) { return false }
-    let isCountedByBoot = before.clockStep?.token == token && ledger.counted == token
-    if isCountedByBoot || before.wiped?.restored(credential) != nil { return ledger.younger.contains(token) }
+    let isCountedByBoot = before.recalled.clockStep?.token == token && ledger.counted == token
+    if isCountedByBoot || before.recalled.wiped?.restored(credential) != nil { return ledger.younger.contains(token) }
     if let seen = grant.expiresAt, let end = provider.runsOutAt[token], seen - now > end - elapsed + .seconds(45) {
       // Under a lock the grant is not in use, but its times are recorded from here on.
       ledger.younger.insert(token)
