@@ -55,14 +55,7 @@ struct OutboxAccount {
   /// The claims that no sender has started yet, in order.
   var queue: [LaneClaim] = []
   var senders: [SenderID: Sender] = [:]
-
-  /// The kinds of items that the store may still have for this account.
-  var mayHaveMore = OutboxKinds.all
-  /// For each origin, the kinds of items that could not all be claimed for lack of room. No value is empty.
-  var left: [Origin: OutboxKinds] = [:]
-  /// Whether the store is processing a demand for this account.
-  var isClaiming = false
-  var nextDueAt: Timestamp?
+  var unclaimed = UnclaimedItems()
   var readAhead: [Origin: ReadAhead] = [:]
 
   /// Whether items that are held for another user still have to be published, and the cursor of the next page.
@@ -86,26 +79,14 @@ struct OutboxAccount {
   /// Whether any sender is active. Senders that wait for the cause of a 401 do not count.
   var isSending: Bool { senders.values.contains { !$0.isJudging } }
 
-  var hasMore: Bool { !mayHaveMore.isEmpty || !left.isEmpty }
-
   /// Whether anything is waiting for room. A request makes room when it becomes slow.
-  var isWaiting: Bool { hasMore || !queue.isEmpty || timeNeededFrom != nil }
-
-  /// Records that the store may still have items of these kinds for the origin.
-  mutating func leaves(_ kinds: OutboxKinds, for origin: Origin) {
-    if !kinds.isEmpty { left[origin, default: []].formUnion(kinds) }
-  }
-
-  mutating func isDemanded(_ kinds: OutboxKinds, for origin: Origin) {
-    left[origin]?.subtract(kinds)
-    if left[origin]?.isEmpty == true { left[origin] = nil }
-  }
+  var isWaiting: Bool { unclaimed.mayExist || !queue.isEmpty || timeNeededFrom != nil }
 
   /// Whether there is nothing to do for the account until the next event.
   var isQuiet: Bool {
     guard queue.isEmpty, senders.isEmpty, isBound, !isPublishingHeld, !isFreeing else { return false }
     return !isSendable
-      || !hasMore && nextDueAt == nil && stalledUntil == nil && breaker.unreachable.isEmpty
+      || !unclaimed.mayExist && unclaimed.nextDueAt == nil && stalledUntil == nil && breaker.unreachable.isEmpty
         && timeNeededFrom == nil && refused.nextAt == nil
   }
 
@@ -156,14 +137,13 @@ struct OutboxAccount {
     timeAskedAt = timeAskedAt.map { $0 + shift }
     for id in senders.keys { senders[id]?.shift(by: shift) }
     for claim in queue.indices { queue[claim].shift(by: shift) }
-    mayHaveMore = .all
-    nextDueAt = nil
+    unclaimed.lookAgain()
   }
 
   mutating func retryNow(at now: Timestamp) {
     breaker.retryNow(at: now)
     (stalledUntil, refused) = (nil, RefusedItems())
-    mayHaveMore = .all
+    unclaimed.add(.all)
   }
 
   func loads(at now: Timestamp) -> [Origin: OriginLoad] {

@@ -30,7 +30,7 @@ extension OutboxMachine {
     if isOther { accounts[name]?.bindAgain() }
     accounts[name]?.isSessionReported = true
     accounts[name]?.token = token
-    accounts[name]?.mayHaveMore = .all
+    accounts[name]?.unclaimed.add(.all)
     wake(name)
     judge(name, at: now)
     notePause(of: name)
@@ -78,8 +78,7 @@ extension OutboxMachine {
       // The origin may have been removed, so forget it. If the time is still needed, the next claim finds an origin to
       // ask.
       accounts[name]?.timeNeededFrom = nil
-      accounts[name]?.left = [:]
-      accounts[name]?.mayHaveMore = .all
+      accounts[name]?.unclaimed.configured()
       wake(name)
       notePause(of: name)
     }
@@ -143,7 +142,7 @@ extension OutboxMachine {
     for name in names {
       accounts[name]?.pauseRead(isPaused: isPaused, number: number)
       if accounts[name]?.isPausedByUser == true { withdraw(name, at: now) }
-      accounts[name]?.mayHaveMore = .all
+      accounts[name]?.unclaimed.add(.all)
       wake(name)
       judge(name, at: now)
       notePause(of: name)
@@ -160,7 +159,7 @@ extension OutboxMachine {
   package mutating func discarded(_ name: AccountName, at now: Timestamp) {
     wipeSoon(at: now)
     accounts[name]?.discards -= 1
-    accounts[name]?.mayHaveMore = .all
+    accounts[name]?.unclaimed.add(.all)
     wake(name)
     removeUnused(name)
   }

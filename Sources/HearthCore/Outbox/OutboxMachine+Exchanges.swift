@@ -40,10 +40,14 @@ extension OutboxMachine {
     for name in awake.sorted() {
       look(at: name, now)
       guard let account = accounts[name], account.isSendable, account.isBound, account.stalledUntil == nil,
-        account.hasMore
+        account.unclaimed.mayExist,
+        case let free = rooms(account, loads[name] ?? [:], isMemoryFull: bytes >= Self.memory, at: now),
+        let rooms = accounts[name]?.unclaimed.claim(within: free)
       else { continue }
-      let rooms = rooms(account, loads[name] ?? [:], isMemoryFull: bytes >= Self.memory, at: now)
-      if let demand = demand(of: name, account, rooms, at: now) { demands.append(demand) }
+      demands.append(
+        OutboxDemand(
+          account: name, subject: account.knownSubject, rooms: rooms, configured: account.api.origins,
+          expiry: expiryTime(of: name, at: now), policy: policy, refused: account.refused.held))
     }
     let count = demands.reduce(0) { $0 + $1.rooms.values.count { !$0.kinds.isEmpty } }
     let share = max(Self.memory - bytes, 0) / max(count, 1)
@@ -56,33 +60,11 @@ extension OutboxMachine {
   /// Ends the account's waits that are over, and makes its due items claimable again.
   private mutating func look(at name: AccountName, _ now: Timestamp) {
     if let until = accounts[name]?.stalledUntil, until <= now { accounts[name]?.stalledUntil = nil }
-    if accounts[name]?.refused.endHolds(at: now) == true { accounts[name]?.mayHaveMore = .all }
+    if accounts[name]?.refused.endHolds(at: now) == true { accounts[name]?.unclaimed.add(.all) }
     let isProbeDue = accounts[name]?.breaker.nextProbeAt.map { $0 <= now } ?? false
-    if isProbeDue || accounts[name]?.nextDueAt.map({ $0 <= now }) ?? false {
-      accounts[name]?.mayHaveMore = .all
-      accounts[name]?.nextDueAt = nil
+    if isProbeDue || accounts[name]?.unclaimed.nextDueAt.map({ $0 <= now }) ?? false {
+      accounts[name]?.unclaimed.lookAgain()
     }
-  }
-
-  /// Returns the account's demand, or `nil` if there is no room for the items that the store may have.
-  private mutating func demand(
-    of name: AccountName, _ account: OutboxAccount, _ rooms: [Origin: OutboxDemand.Room], at now: Timestamp
-  ) -> OutboxDemand? {
-    var rooms = rooms
-    var kinds = account.mayHaveMore.intersection(rooms.isEmpty ? .all : OutboxKinds(rooms.values.map(\.kinds)))
-    for (origin, left) in account.left { kinds.formUnion(left.intersection(rooms[origin]?.kinds ?? [])) }
-    if kinds.isEmpty { return nil }
-    for (origin, room) in rooms {
-      accounts[name]?.isDemanded(kinds.intersection(room.kinds), for: origin)
-      accounts[name]?.leaves(kinds.subtracting(room.kinds), for: origin)
-      if !kinds.contains(.lanes) { rooms[origin]?.lanes = 0 }
-      if !kinds.contains(.unordered) { rooms[origin]?.unordered = 0 }
-    }
-    accounts[name]?.mayHaveMore.subtract(kinds)
-    accounts[name]?.isClaiming = true
-    return OutboxDemand(
-      account: name, subject: account.knownSubject, rooms: rooms, configured: account.api.origins,
-      expiry: expiryTime(of: name, at: now), policy: policy, refused: account.refused.held)
   }
 
   /// Returns how many more items may be claimed now, for each origin that Hearth may send to.
@@ -130,7 +112,7 @@ extension OutboxMachine {
     if removesContent { wipeSoon(at: now) }
     expired(next: exchange.nextExpiryAt)
     for demand in request.demands {
-      accounts[demand.account]?.isClaiming = false
+      accounts[demand.account]?.unclaimed.endClaim()
       let claimed = exchange.claimed[demand.account] ?? OutboxExchange.Claimed()
       accept(claimed.moved(by: lead(over: exchange.time, at: now)), demand, at: now)
     }
@@ -149,17 +131,14 @@ extension OutboxMachine {
       stopsAt == nil
     else {
       for claim in claimed.claims { unwritten.release(claim.epoch, at: now) }
-      accounts[name]?.mayHaveMore = .all
+      accounts[name]?.unclaimed.add(.all)
       return
     }
     accounts[name]?.queue += claimed.claims
-    // The demand may not have covered every kind and origin, so keep what is known about the others.
-    accounts[name]?.nextDueAt = [account.nextDueAt, claimed.nextDueAt].compactMap(\.self).min()
-    accounts[name]?.mayHaveMore.formUnion(claimed.moved)
-    for (origin, kinds) in claimed.cut { accounts[name]?.leaves(kinds, for: origin) }
+    accounts[name]?.unclaimed.remain(claimed)
     // If a server has reported the time in the meantime, do not ask for it. Claim again instead.
     accounts[name]?.timeNeededFrom = account.clocks.isTold ? nil : claimed.timeNeededFrom
-    if account.clocks.isTold, claimed.timeNeededFrom != nil { accounts[name]?.mayHaveMore = .all }
+    if account.clocks.isTold, claimed.timeNeededFrom != nil { accounts[name]?.unclaimed.add(.all) }
     let origins = Set(claimed.claims.compactMap(\.origin))
     for (origin, room) in demand.rooms where room.isProbe {
       if origins.contains(origin) {

@@ -150,7 +150,7 @@ extension OutboxMachine {
     let isConfigured = accounts[name]?.api.origins.contains(origin) == true
     let probeAt = (isConfigured ? accounts[name]?.breaker.failed(origin, at: now, random: random()) : nil) ?? now
     settle(id, .unreachable(probeIn: probeAt - now, status: status, error: message), at: now)
-    accounts[name]?.left[origin] = nil
+    accounts[name]?.unclaimed.forget(origin)
     // The other claims for the origin would fail one by one, so release them.
     withdraw(name, at: now) { $0.origin == origin }
     notePause(of: name)
@@ -159,7 +159,7 @@ extension OutboxMachine {
   private mutating func reached(_ origin: Origin, of name: AccountName) {
     guard accounts[name]?.breaker.unreachable.contains(origin) == true else { return }
     accounts[name]?.breaker.answered(origin)
-    accounts[name]?.mayHaveMore = .all
+    accounts[name]?.unclaimed.add(.all)
     wake(name)
     notePause(of: name)
   }
@@ -175,7 +175,8 @@ extension OutboxMachine {
     let judging = account.senders.filter(\.value.isJudging)
     if judging.isEmpty { return }
     let isAlone =
-      !account.isSending && account.queue.isEmpty && !account.isClaiming && !account.hasMore && unwritten.isEmpty
+      !account.isSending && account.queue.isEmpty && !account.unclaimed.isClaiming && !account.unclaimed.mayExist
+      && unwritten.isEmpty
     for (id, sender) in judging.sorted(by: { $0.key < $1.key }) {
       guard case .judging(let bearer, let response, let isSecond) = sender.step else { continue }
       let isAccepted = account.acceptance.isAccepted(bearer.token.fingerprint)
@@ -242,7 +243,7 @@ extension OutboxMachine {
   /// itself.
   mutating func freePlace(of delivery: Delivery) {
     if delivery.progress.isUnanswered {
-      accounts[delivery.item.account]?.leaves(delivery.kind, for: delivery.request.url.origin)
+      accounts[delivery.item.account]?.unclaimed.add(delivery.kind, for: delivery.request.url.origin)
     }
   }
 
@@ -250,7 +251,7 @@ extension OutboxMachine {
   private mutating func makeRoom(after delivery: Delivery, isSlow: Bool) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
     guard isSlow, delivery.item.bytes > Self.small, accounts[name]?.api.origins.contains(origin) == true else { return }
-    accounts[name]?.leaves(.all, for: origin)
+    accounts[name]?.unclaimed.add(.all, for: origin)
   }
 
   /// Ends the sender's claim without sending or releasing its remaining deliveries.

@@ -111,8 +111,8 @@ extension OutboxMachine {
       isExpiryRead = false
       unwritten.failed(at: now)
       for demand in request.demands {
-        accounts[demand.account]?.isClaiming = false
-        accounts[demand.account]?.mayHaveMore = .all
+        accounts[demand.account]?.unclaimed.endClaim()
+        accounts[demand.account]?.unclaimed.add(.all)
       }
     }
   }
@@ -128,7 +128,7 @@ extension OutboxMachine {
     for name in accounts.keys {
       withdraw(name, at: now)
       accounts[name]?.bindAgain()
-      accounts[name]?.mayHaveMore = .all
+      accounts[name]?.unclaimed.add(.all)
       wake(name)
     }
   }
@@ -218,7 +218,8 @@ extension OutboxMachine {
     if isAnyWaiting { deadlines += awake.map { accounts[$0]?.nextSlowAt(after: begun) } }
     for name in awake {
       guard let account = accounts[name], account.isSendable else { continue }
-      deadlines += [account.nextDueAt, account.stalledUntil, account.refused.nextAt, account.breaker.nextProbeAt]
+      deadlines += [account.unclaimed.nextDueAt, account.stalledUntil]
+      deadlines += [account.refused.nextAt, account.breaker.nextProbeAt]
       if account.timeNeededFrom != nil {
         deadlines.append(account.timeAskedAt.map { $0 + Self.timeProbeInterval })
       }

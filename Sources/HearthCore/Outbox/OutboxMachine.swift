@@ -90,7 +90,7 @@ package struct OutboxMachine {
     if skew != nil, let since = tooOldSince { (nextPruneAt, tooOldSince) = (since, nil) }
     for (name, account) in accounts where account.timeNeededFrom != nil && account.clocks.isTold {
       accounts[name]?.timeNeededFrom = nil
-      accounts[name]?.mayHaveMore = .all
+      accounts[name]?.unclaimed.add(.all)
       wake(name)
     }
   }
@@ -152,7 +152,7 @@ package struct OutboxMachine {
   /// Records that the store may have more items of these kinds to send.
   package mutating func ready(_ accounts: [AccountName: OutboxKinds]) {
     for (name, kinds) in accounts {
-      self.accounts[name]?.mayHaveMore.formUnion(kinds)
+      self.accounts[name]?.unclaimed.add(kinds)
       wake(name)
     }
   }
@@ -206,10 +206,10 @@ package struct OutboxMachine {
   package func isIdle(_ name: AccountName, at now: Timestamp) -> Bool {
     guard let account = accounts[name], mayBeSendable(name) else { return true }
     guard arePausesRead, !account.isHydrating else { return false }
-    return account.senders.isEmpty && account.queue.isEmpty && unwritten.isEmpty && !account.isClaiming
+    return account.senders.isEmpty && account.queue.isEmpty && unwritten.isEmpty && !account.unclaimed.isClaiming
       && (account.stalledUntil != nil
-        || !account.hasMore && account.isBound && !account.isFreeing
-          && !(account.nextDueAt.map { $0 <= now } ?? false)
+        || !account.unclaimed.mayExist && account.isBound && !account.isFreeing
+          && !(account.unclaimed.nextDueAt.map { $0 <= now } ?? false)
           && !(account.breaker.nextProbeAt.map { $0 <= now } ?? false))
   }
 }
