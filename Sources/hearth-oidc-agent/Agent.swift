@@ -24,16 +24,16 @@ final class Agent: Sendable {
 
   /// Answers a request. Blocks while it calls hearthd.
   func answer(_ request: Request) -> Answer {
-    do { return try reply(to: request) } catch { return .failure(error) }
+    do { return try reply(to: request) } catch { return .failure(Failure(error)) }
   }
 
-  private func reply(to request: Request) throws(Failure) -> Answer {
+  private func reply(to request: Request) throws -> Answer {
     // As in oidc-agent, answer `check` and `unlock` even if the agent is locked.
     switch request {
     case .check: return .success()
     case .unlock(let password): return try unlock(password)
     case .accessToken, .loadedAccounts, .status, .statusJSON, .lock, .foreign:
-      if held.withLock({ $0 != nil }) { throw .locked }
+      if held.withLock({ $0 != nil }) { throw Failure.locked }
     }
     switch request {
     case .accessToken(let request): return try token(request)
@@ -55,16 +55,14 @@ final class Agent: Sendable {
 
   private static let version = "Hearth \(HearthVersion.text)"
 
-  private func call<Method: ControlMethod>(_ call: Method) throws(Failure) -> Method.Result {
-    do {
-      var client = try ControlClient(path: socket)
-      return try client.call(call).value
-    } catch { throw Failure(error) }
+  private func call<Method: ControlMethod>(_ call: Method) throws -> Method.Result {
+    var client = try ControlClient(path: socket)
+    return try client.call(call).value
   }
 
   /// The names of the loaded accounts: all except those that are signed out or were never signed in to.
   private var accounts: [String] {
-    get throws(Failure) {
+    get throws {
       try call(ListSessions()).sessions.compactMap { session in
         if case .unauthenticated = session.state { nil } else { session.account.description }
       }
@@ -73,9 +71,9 @@ final class Agent: Sendable {
 
   // MARK: - Tokens
 
-  private func token(_ request: Request.AccessToken) throws(Failure) -> Answer {
+  private func token(_ request: Request.AccessToken) throws -> Answer {
     let account = try account(of: request.owner)
-    func token(validFor period: Duration?) throws(Failure) -> Answer {
+    func token(validFor period: Duration?) throws -> Answer {
       let call = GetToken(account, minValidity: period, scope: request.scope, audience: request.audience)
       let given = try self.call(call)
       return .token(given.bearer.token.secret, issuer: given.issuer ?? "", expiresAt: given.bearer.expiresAt)
@@ -90,10 +88,10 @@ final class Agent: Sendable {
     }
   }
 
-  private func account(of owner: Request.AccessToken.Owner) throws(Failure) -> AccountName {
+  private func account(of owner: Request.AccessToken.Owner) throws -> AccountName {
     switch owner {
     case .account(let name):
-      guard let account = AccountName(name) else { throw .unknownAccount }
+      guard let account = AccountName(name) else { throw Failure.unknownAccount }
       return account
     case .issuer(let issuer):
       // Like oidc-agent, ignore a trailing slash.
@@ -101,8 +99,8 @@ final class Agent: Sendable {
       let accounts = try call(ListSessions()).sessions
         .filter { session in [session.subject?.issuer, session.issuer].contains { $0.map(plain) == plain(issuer) } }
         .map(\.account)
-      guard let first = accounts.first else { throw .unknownIssuer }
-      guard accounts.count == 1 else { throw .severalAccounts(accounts) }
+      guard let first = accounts.first else { throw Failure.unknownIssuer }
+      guard accounts.count == 1 else { throw Failure.severalAccounts(accounts) }
       return first
     }
   }
@@ -112,14 +110,14 @@ final class Agent: Sendable {
   /// Locks the agent and, like `hearthctl lock`, all accounts, because users expect a locked agent not to give out
   /// tokens. As in oidc-agent, locking either succeeds completely or changes nothing. Blocks until hearthd has locked
   /// all accounts.
-  private func lock(with text: Secret) throws(Failure) -> Answer {
-    try wrongPasswords.withLock { wrong throws(Failure) in
-      if held.withLock({ $0 != nil }) { throw .locked }
-      guard let password = Password(text) else { throw .noMemory }
+  private func lock(with text: Secret) throws -> Answer {
+    try wrongPasswords.withLock { wrong in
+      if held.withLock({ $0 != nil }) { throw Failure.locked }
+      guard let password = Password(text) else { throw Failure.noMemory }
       // Accounts that the user locked earlier must stay locked. The lock of a signed-out account is not visible in its
       // state, so `unlock` removes that lock too.
       let accounts = try call(ListSessions()).sessions.filter { $0.state != .locked(.explicit(.user)) }.map(\.account)
-      do throws(Failure) { _ = try call(LockSessions(nil)) } catch {
+      do { _ = try call(LockSessions(nil)) } catch {
         // If a lock could not be saved, the call fails although the accounts are locked, so unlock them.
         for account in accounts { _ = try? call(UnlockSessions(account)) }
         throw error
@@ -130,13 +128,13 @@ final class Agent: Sendable {
     }
   }
 
-  private func unlock(_ text: Secret) throws(Failure) -> Answer {
-    try wrongPasswords.withLock { wrong throws(Failure) in
-      guard let held = held.withLock(\.self) else { throw .notLocked }
-      if let wait = wrong.wait(at: Self.uptime) { throw .tooSoon(wait) }
+  private func unlock(_ text: Secret) throws -> Answer {
+    try wrongPasswords.withLock { wrong in
+      guard let held = held.withLock(\.self) else { throw Failure.notLocked }
+      if let wait = wrong.wait(at: Self.uptime) { throw Failure.tooSoon(wait) }
       guard held.password.matches(text) else {
         wrong.add(at: Self.uptime)
-        throw .wrongPassword
+        throw Failure.wrongPassword
       }
       self.held.withLock { $0 = nil }
       for account in held.accounts { _ = try? call(UnlockSessions(account)) }

@@ -48,31 +48,32 @@ final class Cipher {
   }
 
   /// Returns the message, or `nil` if `text` is incomplete.
-  func open(_ text: ArraySlice<UInt8>) throws(Failure) -> [UInt8]? {
+  func open(_ text: ArraySlice<UInt8>) throws -> [UInt8]? {
     let colon = UInt8(ascii: ":")
     guard let end = text.prefix(Self.longestNumber + 1).firstIndex(of: colon) else {
-      if text.count > Self.longestNumber { throw .undecryptable }
+      if text.count > Self.longestNumber { throw Failure.undecryptable }
       return nil
     }
-    guard let length = Int(String(decoding: text[..<end], as: UTF8.self)), length >= 0 else { throw .undecryptable }
+    let length = Int(String(decoding: text[..<end], as: UTF8.self))
+    guard let length, length >= 0 else { throw Failure.undecryptable }
     let rest = text[(end + 1)...]
     let nonce = rest.prefix(Self.encodedNonceLength)
     guard rest.count > nonce.count else { return nil }
-    guard rest[nonce.endIndex] == colon else { throw .undecryptable }
+    guard rest[nonce.endIndex] == colon else { throw Failure.undecryptable }
     let sealed = rest[(nonce.endIndex + 1)...]
     // Accept more bytes than declared, because some clients declare the length in characters instead of bytes.
     guard sealed.count >= (length + Self.macLength + 2) / 3 * 4 else { return nil }
     return try message(in: sealed, nonce)
   }
 
-  private func message(in sealed: ArraySlice<UInt8>, _ nonce: ArraySlice<UInt8>) throws(Failure) -> [UInt8] {
+  private func message(in sealed: ArraySlice<UInt8>, _ nonce: ArraySlice<UInt8>) throws -> [UInt8] {
     guard let nonce = Base64.decode(String(decoding: nonce, as: UTF8.self)), nonce.count == Self.nonceLength,
       let sealed = Base64.decode(String(decoding: sealed, as: UTF8.self)), sealed.count >= Self.macLength
-    else { throw .undecryptable }
+    else { throw Failure.undecryptable }
     var message = [UInt8](repeating: 0, count: sealed.count - Self.macLength)
     let key = key.assumingMemoryBound(to: UInt8.self)
     guard crypto_secretbox_open_easy(&message, sealed, UInt64(sealed.count), nonce, key) == 0 else {
-      throw .undecryptable
+      throw Failure.undecryptable
     }
     return message
   }

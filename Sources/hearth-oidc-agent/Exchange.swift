@@ -23,9 +23,9 @@ struct Exchange {
   var isAtStart: Bool { input.isEmpty }
 
   /// Throws the failure with which to answer an invalid message. It ends the exchange.
-  mutating func receive(_ bytes: some Collection<UInt8>) throws(Failure) -> Step {
+  mutating func receive(_ bytes: some Collection<UInt8>) throws -> Step {
     guard input.count + bytes.count <= Self.limit else {
-      throw .malformed("A request must not be longer than \(Self.limit >> 10) KiB.")
+      throw Failure.malformed("A request must not be longer than \(Self.limit >> 10) KiB.")
     }
     let bytes = input.isEmpty ? Array(bytes.drop(while: Self.isSpace)) : Array(bytes)
     input += bytes
@@ -41,10 +41,10 @@ struct Exchange {
     return cipher.map { Array($0.seal(bytes).utf8) } ?? bytes
   }
 
-  private mutating func keyStep() throws(Failure) -> Step {
+  private mutating func keyStep() throws -> Step {
     let key = trimmed
     guard key.allSatisfy(Self.isBase64), key.count <= Cipher.encodedKeyLength else {
-      throw .malformed("The request is neither a JSON object nor a public key.")
+      throw Failure.malformed("The request is neither a JSON object nor a public key.")
     }
     guard key.count == Cipher.encodedKeyLength else { return .more }
     guard let cipher = Cipher(peer: String(decoding: key, as: UTF8.self)) else {
@@ -55,7 +55,7 @@ struct Exchange {
     return .send(cipher.publicKey)
   }
 
-  private mutating func openedStep(_ cipher: Cipher) throws(Failure) -> Step {
+  private mutating func openedStep(_ cipher: Cipher) throws -> Step {
     let message: [UInt8]?
     do { message = try cipher.open(trimmed) } catch {
       // Do not encrypt the answer, because the client does not have the right key.
@@ -66,9 +66,9 @@ struct Exchange {
     return try request(message)
   }
 
-  private func request(_ bytes: [UInt8]) throws(Failure) -> Step {
+  private func request(_ bytes: [UInt8]) throws -> Step {
     let json: JSON
-    do { json = try JSON(parsing: bytes) } catch { throw .malformed("The request is not JSON: \(error).") }
+    do { json = try JSON(parsing: bytes) } catch { throw Failure.malformed("The request is not JSON: \(error).") }
     return .request(try Request(json))
   }
 

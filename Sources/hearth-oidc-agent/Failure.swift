@@ -13,10 +13,10 @@ struct Failure: Error, Hashable, Sendable {
     self.info = info
   }
 
-  /// Converts a failure from hearthd into oidc-agent's wording.
-  init(_ failure: ControlClient.Failure) {
-    guard case .refused(let error) = failure else {
-      self.init(failure.description)
+  /// Converts an error from hearthd into oidc-agent's wording.
+  init(_ error: any Error) {
+    guard case ControlClient.Failure.refused(let error) = error else {
+      self = error as? Failure ?? Failure("\(error)")
       return
     }
     switch (error.kind, error.data?["error"]?.string) {

@@ -35,9 +35,9 @@ enum Request: Hashable, Sendable {
     var audience: String?
   }
 
-  init(_ json: JSON) throws(Failure) {
-    guard json.object != nil else { throw .malformed("A request must be a JSON object.") }
-    guard let name = try json.text("request") else { throw .malformed("No request type.") }
+  init(_ json: JSON) throws {
+    guard json.object != nil else { throw Failure.malformed("A request must be a JSON object.") }
+    guard let name = try json.text("request") else { throw Failure.malformed("No request type.") }
     switch name {
     case "access_token": self = .accessToken(try AccessToken(json))
     case "loaded_accounts": self = .loadedAccounts
@@ -58,9 +58,9 @@ enum Request: Hashable, Sendable {
     "term_http_server",
   ]
 
-  private static func password(_ json: JSON) throws(Failure) -> Secret {
+  private static func password(_ json: JSON) throws -> Secret {
     guard let password = try json.text("password") else {
-      throw .malformed("The field \"password\" is missing or empty.")
+      throw Failure.malformed("The field \"password\" is missing or empty.")
     }
     return Secret(password)
   }
@@ -70,13 +70,13 @@ extension Request.AccessToken {
   /// The value of `min_valid_period` that requests a new token.
   private static let newToken = -1
 
-  fileprivate init(_ json: JSON) throws(Failure) {
+  fileprivate init(_ json: JSON) throws {
     if let account = try json.text("account") {
       owner = .account(account)
     } else if let issuer = try json.text("issuer") {
       owner = .issuer(issuer)
     } else {
-      throw .malformed("A request for an access token must contain \"account\" or \"issuer\".")
+      throw Failure.malformed("A request for an access token must contain \"account\" or \"issuer\".")
     }
     scope = try json.text("scope")
     audience = try json.text("audience")
@@ -85,7 +85,7 @@ extension Request.AccessToken {
     case let value?:
       // Like oidc-agent, accept a number in a string.
       guard let seconds = value.int ?? value.string.flatMap({ Int($0) }), seconds >= Self.newToken else {
-        throw .malformed(
+        throw Failure.malformed(
           "The field \"min_valid_period\" must be a whole number of seconds, or -1 for a new token.")
       }
       validity = seconds == Self.newToken ? .new : .atLeast(.seconds(min(seconds, Int(Int32.max))))
@@ -96,12 +96,12 @@ extension Request.AccessToken {
 extension JSON {
   /// Returns the string for a key, or `nil` if the string is missing, null or empty. oidc-agent's clients treat these
   /// cases alike.
-  fileprivate func text(_ key: String) throws(Failure) -> String? {
+  fileprivate func text(_ key: String) throws -> String? {
     switch self[key] {
     case nil, .null?: return nil
     case .string(let text)?: return text.isEmpty ? nil : text
     case .bool?, .number?, .array?, .object?:
-      throw .malformed("The field \"\(key)\" must be a string.")
+      throw Failure.malformed("The field \"\(key)\" must be a string.")
     }
   }
 }

@@ -75,7 +75,7 @@ final class Server: Sendable {
         case .request(let request): return connection.send(exchange.written(agent.answer(request)))
         }
       } catch {
-        return connection.send(exchange.written(.failure(error)))
+        return connection.send(exchange.written(.failure(Failure(error))))
       }
     }
   }
