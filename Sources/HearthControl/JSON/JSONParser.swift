@@ -15,14 +15,14 @@ extension JSON {
 
   /// Parses exactly one value (RFC 8259) from UTF-8. In addition to syntax errors, throws if the value is nested more
   /// than 128 levels deep or, unless `allowsTwins` is set, if a key occurs twice in an object.
-  package init(parsing bytes: [UInt8], allowsTwins: Bool = false) throws(JSONError) {
-    self = try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSON in
+  package init(parsing bytes: [UInt8], allowsTwins: Bool = false) throws {
+    self = try bytes.withUnsafeBufferPointer { buffer in
       var parser = JSONParser(bytes: buffer, allowsTwins: allowsTwins)
       return try parser.document()
     }
   }
 
-  package init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
+  package init(parsing text: String) throws { try self.init(parsing: Array(text.utf8)) }
 }
 
 /// A recursive descent parser. The caller must keep `bytes` alive while the parser is in use.
@@ -31,7 +31,7 @@ private struct JSONParser {
   let allowsTwins: Bool
   var offset = 0
 
-  mutating func document() throws(JSONError) -> JSON {
+  mutating func document() throws -> JSON {
     let value = try value(depth: 0)
     skipWhitespace()
     guard offset == bytes.count else { throw failure("unexpected text after the value") }
@@ -46,7 +46,7 @@ private struct JSONParser {
     while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
   }
 
-  private mutating func value(depth: Int) throws(JSONError) -> JSON {
+  private mutating func value(depth: Int) throws -> JSON {
     skipWhitespace()
     guard let byte = next else { throw failure("unexpected end") }
     switch byte {
@@ -61,7 +61,7 @@ private struct JSONParser {
     }
   }
 
-  private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONError) -> JSON {
+  private mutating func word(_ word: StaticString, _ value: JSON) throws -> JSON {
     let count = word.utf8CodeUnitCount
     guard bytes.count - offset >= count, (0..<count).allSatisfy({ bytes[offset + $0] == word.utf8Start[$0] }) else {
       throw failure("unexpected character")
@@ -70,7 +70,7 @@ private struct JSONParser {
     return value
   }
 
-  private mutating func array(depth: Int) throws(JSONError) -> [JSON] {
+  private mutating func array(depth: Int) throws -> [JSON] {
     guard depth <= JSON.maximumDepth else { throw failure("nested too deeply") }
     offset += 1
     var elements: [JSON] = []
@@ -92,7 +92,7 @@ private struct JSONParser {
     }
   }
 
-  private mutating func object(depth: Int) throws(JSONError) -> JSONObject {
+  private mutating func object(depth: Int) throws -> JSONObject {
     guard depth <= JSON.maximumDepth else { throw failure("nested too deeply") }
     offset += 1
     var members: [JSONObject.Member] = []
@@ -132,7 +132,7 @@ private struct JSONParser {
     }
   }
 
-  private mutating func number() throws(JSONError) -> String {
+  private mutating func number() throws -> String {
     let start = offset
     if next == UInt8(ascii: "-") { offset += 1 }
     if next == UInt8(ascii: "0") { offset += 1 } else { try digits() }
@@ -149,13 +149,13 @@ private struct JSONParser {
   }
 
   /// Skips one or more digits.
-  private mutating func digits() throws(JSONError) {
+  private mutating func digits() throws {
     let start = offset
     while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { offset += 1 }
     guard offset > start else { throw failure("expected a digit") }
   }
 
-  private mutating func string() throws(JSONError) -> String {
+  private mutating func string() throws -> String {
     offset += 1
     let start = offset
     skipPlainText()
@@ -184,7 +184,7 @@ private struct JSONParser {
     offset = index
   }
 
-  private func text(_ raw: Slice<UnsafeBufferPointer<UInt8>>) throws(JSONError) -> String {
+  private func text(_ raw: Slice<UnsafeBufferPointer<UInt8>>) throws -> String {
     do {
       return String(copying: try UTF8Span(validating: UnsafeBufferPointer(rebasing: raw).span))
     } catch {
@@ -193,7 +193,7 @@ private struct JSONParser {
   }
 
   /// Parses the rest of the string that starts at `start`, from its first backslash at `offset`.
-  private mutating func escapedString(from start: Int) throws(JSONError) -> String {
+  private mutating func escapedString(from start: Int) throws -> String {
     var unescaped = Array(bytes[start..<offset])
     while let byte = next {
       offset += 1
@@ -211,7 +211,7 @@ private struct JSONParser {
     throw failure("unexpected end")
   }
 
-  private mutating func escape(into unescaped: inout [UInt8]) throws(JSONError) {
+  private mutating func escape(into unescaped: inout [UInt8]) throws {
     guard let byte = next else { throw failure("unexpected end") }
     offset += 1
     switch byte {
@@ -227,7 +227,7 @@ private struct JSONParser {
   }
 
   /// Parses the character after `\u`. Characters beyond U+FFFF require two escapes (a surrogate pair).
-  private mutating func escapedScalar() throws(JSONError) -> Character {
+  private mutating func escapedScalar() throws -> Character {
     let first = try hexDigits()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }
     guard first < 0xDC00, next == UInt8(ascii: "\\") else { throw failure("unpaired surrogate") }
@@ -241,7 +241,7 @@ private struct JSONParser {
     return Character(scalar)
   }
 
-  private mutating func hexDigits() throws(JSONError) -> UInt32 {
+  private mutating func hexDigits() throws -> UInt32 {
     var value: UInt32 = 0
     for _ in 0..<4 {
       guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {

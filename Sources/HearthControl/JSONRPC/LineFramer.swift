@@ -32,7 +32,7 @@ package struct LineFramer: Sendable {
   }
 
   /// Returns the next complete line without its newline, or `nil` if more bytes are needed.
-  package mutating func next() throws(LineTooLong) -> [UInt8]? {
+  package mutating func next() throws -> [UInt8]? {
     let newline = buffer.withUnsafeBytes { memory -> Int? in
       guard let start = memory.baseAddress, let found = memchr(start + scanned, 0x0A, memory.count - scanned) else {
         return nil

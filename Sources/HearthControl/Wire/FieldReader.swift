@@ -51,7 +51,7 @@ struct FieldReader {
   func isGiven(_ name: String) -> Bool { members[name].map { !$0.isNull } ?? false }
 
   /// Returns the member's value. If the member is missing, null or invalid, records an error and throws.
-  mutating func required<Value>(_ name: String, _ type: WireType<Value>) throws(Refused) -> Value {
+  mutating func required<Value>(_ name: String, _ type: WireType<Value>) throws -> Value {
     if let member = take(name), !member.isNull {
       if let value = type.read(member, name, &self) { return value }
     } else {
