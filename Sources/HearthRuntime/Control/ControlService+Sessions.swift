@@ -47,7 +47,7 @@ extension GetToken: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws -> GivenToken {
     if let url { try check(url, service.requests.access) }
     if scope != nil || audience != nil { try check(await service.entry(account).offer) }
-    let bearer = try await service.sessions.ask(.token(minValidity: minValidity), of: account).answer.bearer
+    let bearer = try await service.sessions.ask(.token(minValidity: minValidity), of: account).answer.result.get()
     service.metrics.tokenGiven(of: account)
     let token = GivenToken(account, bearer)
     return wantsNames ? token.withNames : token
@@ -104,7 +104,8 @@ extension DiagnoseSession: PlainMethod {
     var found: [Diagnosis] = []
     if checks != [.sink] {
       let (entry, answer) = try await service.sessions.ask(.token(minValidity: nil), of: account)
-      found = await entry.probe?.checks(try? answer.bearer, at: service.requests.access[account]?.origins ?? []) ?? []
+      found =
+        await entry.probe?.checks(try? answer.result.get(), at: service.requests.access[account]?.origins ?? []) ?? []
     }
     found += await service.sinks.checks(of: account)
     return Diagnoses(found.filter { checks.contains($0.check) })
@@ -114,7 +115,7 @@ extension DiagnoseSession: PlainMethod {
 extension RefreshSession: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws -> SessionStatus {
     let answer = try await service.sessions.ask(.refresh, of: account).answer
-    if case .rejected(let failure) = answer.response { throw failure }
+    try answer.result.get()
     await service.sinks.waitUntilIdle(account)
     return answer.status
   }
@@ -203,17 +204,20 @@ extension SignOut: PlainMethod {
     try await service.outbox.purge(account, of: discarded)
     // Get the credentials if the revocation or the provider's sign-out page needs them.
     let (entry, answer) = try await service.sessions.ask(.signOut(revoke: revoke || everywhere), of: account)
-    let credentials: [Credential] = if case .signedOut(let signedOut, _) = answer.response { signedOut } else { [] }
+    let signedOut = try? answer.result.get()
+    let credentials = signedOut?.credentials ?? []
     // Start the revocation immediately, so that none of the steps below can delay it.
     async let revoked: SignedOut.Revocation =
-      revoke ? await service.revocations.revoke(credentials, of: entry, isComplete: answer.isCompleteSignOut) : .none
+      revoke
+      ? await service.revocations.revoke(credentials, of: entry, isComplete: signedOut?.isComplete ?? false)
+      : .none
     // Purge again, because programs could enqueue more items for this user until the sign-out. Later items belong to
     // the next user.
     let discard = await Swift.Result { try await service.outbox.purge(account, of: discarded) }
-    if case .signedOut = answer.response { await service.outbox.left(account) }
+    if signedOut != nil { await service.outbox.left(account) }
     // Delete the user's cached responses before reporting the sign-out.
     await service.requests.sessionChanged(account, answer.status.state, answer.status.subject)
-    if case .rejected(let failure) = answer.response { throw failure }
+    _ = try answer.result.get()
     await service.sinks.waitUntilIdle(account)
     let revocation = await revoked
     let page = everywhere ? await entry.endSession(of: credentials.first, service.clock) : nil

@@ -2,24 +2,10 @@ package import HearthCore
 
 /// A session's answer to a call, together with its status at that time. If callers asked for the status separately, it
 /// might have changed in the meantime.
-package struct SessionAnswer: Sendable {
-  package let response: SessionResponse
+package struct SessionAnswer<Answer: Sendable>: Sendable {
+  package let result: Result<Answer, Failure>
   package let status: SessionStatus
   package let at: Timestamp
-
-  /// The token that a call asked for, or the reason why there is none.
-  var bearer: Bearer {
-    get throws(Failure) {
-      switch response {
-      case .token(let bearer): bearer
-      case .rejected(let failure): throw failure
-      case .done, .signedOut: preconditionFailure("the call did not ask for a token")
-      }
-    }
-  }
-
-  /// Whether the response is a completed sign-out, after which no credential remains to be removed.
-  var isCompleteSignOut: Bool { if case .signedOut(_, let isComplete) = response { isComplete } else { false } }
 }
 
 extension SessionStatus {

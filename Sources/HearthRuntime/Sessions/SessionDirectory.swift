@@ -94,12 +94,12 @@ package actor SessionDirectory: BearerTokenProvider {
 
   /// Sends the call to the account's session. Throws an unknown-account error if the account has no session, or if the
   /// account is removed before the session answers.
-  package func ask(
-    _ call: SessionCall, of account: AccountName
-  ) async throws(Failure) -> (entry: Entry, answer: SessionAnswer) {
+  package func ask<Answer>(
+    _ call: TypedCall<Answer>, of account: AccountName
+  ) async throws(Failure) -> (entry: Entry, answer: SessionAnswer<Answer>) {
     guard let entry = entries[account] else { throw .unknownAccount(account) }
     let answer = await entry.service.ask(call)
-    if answer.response == .rejected(.shuttingDown), entries[account] == nil { throw .unknownAccount(account) }
+    if case .failure(.shuttingDown) = answer.result, entries[account] == nil { throw .unknownAccount(account) }
     return (entry, answer)
   }
 
@@ -142,16 +142,17 @@ package actor SessionDirectory: BearerTokenProvider {
 
   package nonisolated func bearer(for account: AccountName) async throws(Failure) -> Bearer {
     if let bearer = readyToken(of: account, Self.validityToSend) { return bearer }
-    return try await ask(.token(minValidity: Self.validityToSend), of: account).answer.bearer
+    return try await ask(.token(minValidity: Self.validityToSend), of: account).answer.result.get()
   }
 
   package func tokenRejected(
     _ rejection: APIRejection, of account: AccountName
   ) async throws(Failure) -> Bearer {
-    let report = try await ask(.reportUnauthorized(rejection), of: account).answer
-    if case .token(let kept) = report.response { return kept }
+    if case .success(let kept?) = try await ask(.reportUnauthorized(rejection), of: account).answer.result {
+      return kept
+    }
     let answer = try await ask(.token(minValidity: Self.validityToSend), of: account).answer
-    let bearer = try answer.bearer
+    let bearer = try answer.result.get()
     guard bearer.token.fingerprint == rejection.fingerprint else { return bearer }
     throw Failure(
       .refreshUnavailable,

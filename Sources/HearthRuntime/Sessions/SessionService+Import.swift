@@ -25,7 +25,7 @@ extension SessionService {
       if isTried { return nil }
       return .granted(try await Result(catching: endpoint.refresh, credential).mapError(SignInFailure.refresh).get())
     }
-    if case .rejected(let failure) = await ask(.adopt(timed, isCounted: isCounted), steps).response { throw failure }
+    try await ask(.adopt(timed, isCounted: isCounted), steps).result.get()
     await storeIsQuiet()
   }
 

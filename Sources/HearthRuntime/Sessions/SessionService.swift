@@ -7,6 +7,9 @@ internal import Synchronization
 /// Every input goes through `handle`. Work on the store runs in order, and other work runs concurrently. All work runs
 /// within `run`, and its results return as inputs.
 package actor SessionService: PlanningService {
+  /// The machine's response to a call, with the status at that time.
+  private typealias Reply = (response: SessionResponse, status: SessionStatus, at: Timestamp)
+
   package nonisolated let account: AccountName
   private(set) var machine: SessionMachine
   private(set) var store: any CredentialStore
@@ -25,7 +28,7 @@ package actor SessionService: PlanningService {
   private let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   private var skew = ClockSkew()
-  private var waiting: [CallID: CheckedContinuation<SessionAnswer, Never>] = [:]
+  private var waiting: [CallID: CheckedContinuation<Reply, Never>] = [:]
   private var callCount = 0
   private var published: SessionStatus?
   /// The machine's current token, and the total clock change that the machine has taken into account. `nil` if calls
@@ -146,14 +149,30 @@ package actor SessionService: PlanningService {
     return machine.snapshot(at: now)
   }
 
-  package func call(_ call: SessionCall) async -> SessionResponse { await ask(call).response }
+  package func call<Answer>(_ call: TypedCall<Answer>) async -> Result<Answer, Failure> { await ask(call).result }
 
-  /// Returns the response to a call, with the status at that time. `steps` says how to obtain the grant of an import or
-  /// a sign-in.
-  package func ask(_ call: SessionCall, _ steps: GrantSteps? = nil) async -> SessionAnswer {
+  /// Returns the answer to a call, with the status at that time. `steps` says how to obtain the grant of an import or a
+  /// sign-in.
+  package func ask<Answer>(
+    _ call: TypedCall<Answer>, _ steps: GrantSteps? = nil
+  ) async -> SessionAnswer<Answer> {
+    let (response, status, now) = await reply(to: call.kind, steps)
+    let result: Result<Answer, Failure>
+    if case .rejected(let failure) = response {
+      result = .failure(failure)
+    } else if let answer = call.answer(response) {
+      result = .success(answer)
+    } else {
+      // The machine has made a mistake. Do not trap, because other sessions may hold grants that are not written yet.
+      result = .failure(Failure(.internalError, "\(account)'s session gave a wrong answer.", account: account))
+    }
+    return SessionAnswer(result: result, status: status, at: now)
+  }
+
+  private func reply(to call: SessionCall, _ steps: GrantSteps?) async -> Reply {
     if isStopped { return stopped }
     if case .token(let minValidity) = call, let published, let bearer = readyToken(minValidity) {
-      return SessionAnswer(response: .token(bearer), status: published, at: clock.now())
+      return (.token(bearer), published, clock.now())
     }
     callCount += 1
     let id = CallID(callCount)
@@ -189,9 +208,9 @@ package actor SessionService: PlanningService {
     verdicts.withLock { $0.accepted(fingerprint, by: url, at: clock.steadyNow()) }
   }
 
-  private var stopped: SessionAnswer {
+  private var stopped: Reply {
     let now = catchUp()
-    return SessionAnswer(response: .rejected(.shuttingDown), status: machine.snapshot(at: now), at: now)
+    return (.rejected(.shuttingDown), machine.snapshot(at: now), now)
   }
 
   package func networkReturned() { receive(.networkReturned) }
@@ -261,15 +280,15 @@ package actor SessionService: PlanningService {
         perform(action)
         continue
       }
-      let answer = SessionAnswer(response: response, status: status, at: now)
-      if hasNotes { storeWork.add { await self.answer(id, answer) } } else { self.answer(id, answer) }
+      let reply: Reply = (response, status, now)
+      if hasNotes { storeWork.add { await self.answer(id, reply) } } else { answer(id, reply) }
     }
     arm(machine.nextWake(after: now))
     if !isStopped, machine.isAtRest { rested() }
   }
 
-  private func answer(_ id: CallID, _ answer: SessionAnswer) {
-    waiting.removeValue(forKey: id)?.resume(returning: answer)
+  private func answer(_ id: CallID, _ reply: Reply) {
+    waiting.removeValue(forKey: id)?.resume(returning: reply)
   }
 
   func woke() { receive(.woke) }

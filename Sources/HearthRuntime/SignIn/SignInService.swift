@@ -111,20 +111,20 @@ package actor SignInService {
       case .password: endpoint.takesPassword
       case .device, .clientCredentials: false
       }
-    let response = await withTaskGroup(of: Void.self) { group in
+    let result = await withTaskGroup(of: Void.self) { group in
       group.addTask { for await redirect in opened { await self.serve(redirect, id) } }
-      let response = await service.ask(
+      let result = await service.ask(
         .signIn(flow, replacesLocked: replacing, endsEarlier: endsEarlier), steps
-      ).response
+      ).result
       group.cancelAll()
-      return response
+      return result
     }
     // Close the listener first, because another sign-in may need its port once this one is over.
     await records[id]?.redirect?.close()
     let outcome: Outcome
-    switch response {
-    case .rejected(let why): outcome = .failure(told(why, service.account))
-    case .done, .token, .signedOut:
+    switch result {
+    case .failure(let why): outcome = .failure(told(why, service.account))
+    case .success:
       await service.storeIsQuiet()
       outcome = .success(await service.snapshot())
     }
@@ -191,14 +191,14 @@ package actor SignInService {
     }
     let (reading, account) = (signIn.read(request), record.service.account)
     switch (await record.service.call(.redirected(call, reading)), reading) {
-    case (.rejected(let why), _) where why.kind == .unknownSignIn: return SignInPage.over
-    case (.rejected(let why), _): return SignInPage.failed(told(why, account).message, account)
-    case (_, .foreign): return SignInPage.foreign
-    case (_, .unclaimedError(let message)): return SignInPage.unclaimed(message)
-    case (_, .untrusted(let why)): return SignInPage.untrusted(why, account)
-    case (_, .scopeRefused(_, let fallbackURL)): return SignInPage.elsewhere(fallbackURL)
-    case (_, .failed(let failure)): return SignInPage.failed(failure.message, account)
-    case (_, .code): return SignInPage.signedIn(account)
+    case (.failure(let why), _) where why.kind == .unknownSignIn: return SignInPage.over
+    case (.failure(let why), _): return SignInPage.failed(told(why, account).message, account)
+    case (.success, .foreign): return SignInPage.foreign
+    case (.success, .unclaimedError(let message)): return SignInPage.unclaimed(message)
+    case (.success, .untrusted(let why)): return SignInPage.untrusted(why, account)
+    case (.success, .scopeRefused(_, let fallbackURL)): return SignInPage.elsewhere(fallbackURL)
+    case (.success, .failed(let failure)): return SignInPage.failed(failure.message, account)
+    case (.success, .code): return SignInPage.signedIn(account)
     }
   }
 }

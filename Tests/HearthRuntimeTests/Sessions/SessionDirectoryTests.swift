@@ -39,10 +39,10 @@ struct SessionDirectoryTests {
       await entry.service.configured(settings, endpoint: after)
       await sessions.update(entry)
       #expect(await sessions[.sample]?.offer == entry.offer, "nobody waits for the provider")
-      #expect(await sessions.answer(to: .token(minValidity: nil))?.response.isToken == true)
+      #expect(await sessions.answer(to: .token(minValidity: nil))?.result.isSuccess == true)
       before.answer(.granted(.sample(2)))
       let answer = try #require(await asked)
-      #expect(answer.response == .done && answer.status.token?.fingerprint == Token.sample(2).fingerprint)
+      #expect(answer.result.isSuccess && answer.status.token?.fingerprint == Token.sample(2).fingerprint)
       let refreshAt = try #require(answer.status.token?.refreshAt)
       #expect(refreshAt >= clock.now() + .seconds(3600 - 66), "by the new margin")
       clock.advance(by: .seconds(1))
@@ -98,12 +98,11 @@ struct SessionDirectoryTests {
       await sessions.add(entry(1, ScriptedTokenEndpoint()))
       _ = await sessions.answer(to: .awaitReading)
       await sessions.stop(timeout: .zero)
-      #expect(await sessions.answer(to: .refresh)?.response == .rejected(.shuttingDown))
+      #expect(await sessions.answer(to: .refresh)?.result.failure == .shuttingDown)
       await sessions.add(entry(2, ScriptedTokenEndpoint()))
-      #expect(
-        await sessions.answer(to: .refresh)?.response == .rejected(.shuttingDown), "nothing is begun any more")
+      #expect(await sessions.answer(to: .refresh)?.result.failure == .shuttingDown, "nothing is begun any more")
       await sessions.remove(.sample)
-      #expect(await sessions.answer(to: .refresh)?.response == nil)
+      #expect(await sessions.answer(to: .refresh)?.status == nil)
     }
   }
 
@@ -130,7 +129,7 @@ struct SessionDirectoryTests {
   /// Has the session's refresh hang while `body` runs, and land after it.
   private func whileRefreshing(
     _ store: MemoryCredentialStore, _ body: (SessionDirectory.Entry, ScriptedTokenEndpoint) async -> Void
-  ) async -> SessionAnswer? {
+  ) async -> SessionAnswer<Void>? {
     let endpoint = ScriptedTokenEndpoint()
     return await withTaskGroup { group in
       group.addTask { [sessions] in await sessions.run() }
@@ -154,9 +153,9 @@ struct SessionDirectoryTests {
     let (before, after) = (MemoryCredentialStore(file()), MemoryCredentialStore(file()))
     let answer = await whileRefreshing(before) { entry, _ in
       await entry.service.configured(.obeyingEveryLock, store: after)
-      #expect(await sessions.answer(to: .token(minValidity: nil))?.response.isToken == true)
+      #expect(await sessions.answer(to: .token(minValidity: nil))?.result.isSuccess == true)
     }
-    #expect(answer?.response == .done && answer?.status.state == .authenticated)
+    #expect(answer?.result.isSuccess == true && answer?.status.state == .authenticated)
     #expect(before.written.isEmpty && before.log.last == "lock")
     #expect(after.written.map(\.grant.accessToken) == [.sample(2)])
   }
@@ -175,7 +174,7 @@ struct SessionDirectoryTests {
       #expect(after.written.map(\.grant.accessToken) == [.sample(2)] && after.memory.lockedByUser)
       #expect(await entry.service.snapshot().state == .locked(.explicit(.user)))
     }
-    #expect(answer?.response == .done)
+    #expect(answer?.result.isSuccess == true)
   }
 
   @Test("The place that is configured is watched, also where it changed before it was", .timeLimit(.minutes(1)))
@@ -203,10 +202,11 @@ struct SessionDirectoryTests {
       await entry.service.configured(.obeyingEveryLock, store: after)
       await entry.service.lock(.user)
       #expect(sessions.readyToken(of: .sample, nil) == nil && sessions.heldToken(of: .sample) == nil)
-      let locked = await sessions.answer(to: .token(minValidity: nil))?.response
+      let locked = await sessions.answer(to: .token(minValidity: nil))?.result
       #expect(locked?.failure?.message == SessionState.locked(.explicit(.user)).message(for: .sample))
       let answer = await sessions.answer(to: .signOut(revoke: true))
-      #expect(answer?.response == .signedOut(revoke: [.sample(1, issuedAt: clock.now())]))
+      let signedOut = try? answer?.result.get()
+      #expect(signedOut?.credentials == [.sample(1, issuedAt: clock.now())] && signedOut?.isComplete == true)
       #expect(answer?.status.state == .unauthenticated(signedOut: true) && after.disk.grant == nil)
     }
   }
@@ -230,8 +230,10 @@ struct SessionDirectoryTests {
       #expect(store.log.filter { $0 == "read" }.count == reads)
       async let token = sessions.answer(to: .token(minValidity: nil))
       endpoint.answer(.granted(.sample(2)))
-      #expect(await token?.response == .token(.sample(2, issuedAt: clock.now())))
-      #expect(await asked?.response == .done && log.records.count == published, "nobody hears of it")
+      let given = try? await token?.result.get()
+      #expect(given == .sample(.sample(2, issuedAt: clock.now())))
+      let isRefreshed = await asked?.result.isSuccess
+      #expect(isRefreshed == true && log.records.count == published, "nobody hears of it")
       await sessions.stop(timeout: .zero)
     }
   }
@@ -239,5 +241,7 @@ struct SessionDirectoryTests {
 
 extension SessionDirectory {
   /// The answer of the account's session, or nil if there is none.
-  fileprivate func answer(to call: SessionCall) async -> SessionAnswer? { try? await ask(call, of: .sample).answer }
+  fileprivate func answer<Answer>(to call: TypedCall<Answer>) async -> SessionAnswer<Answer>? {
+    try? await ask(call, of: .sample).answer
+  }
 }

@@ -179,7 +179,8 @@ extension OutboxSimulation {
     guard let name = accounts.randomElement(using: &random)?.name else { return }
     let isForced = chances(1, in: 2)
     call(.other) {
-      _ = await $0.services[name]?.call(isForced ? .refresh : .token(minValidity: nil))
+      guard let service = $0.services[name] else { return }
+      if isForced { _ = await service.call(.refresh) } else { _ = await service.call(.token(minValidity: nil)) }
     }
   }
 
@@ -191,8 +192,8 @@ extension OutboxSimulation {
     call(discards ? .discard(name) : .other) { daemon in
       if discards, (try? await daemon.outbox.purge(name, of: daemon.outbox.subjects(of: name))) == nil { return }
       guard let service = daemon.services[name] else { return }
-      if case .signedOut(let credentials, _) = await service.call(.signOut(revoke: revokes)) {
-        for credential in credentials { _ = await service.revoke(credential) }
+      if case .success(let signedOut) = await service.call(.signOut(revoke: revokes)) {
+        for credential in signedOut.credentials { _ = await service.revoke(credential) }
       }
     }
   }
