@@ -56,6 +56,16 @@ struct EndNowhereTests {
     #expect(session.machine.isAtRest)
   }
 
+  @Test("lets a call wait while its write is tried again")
+  func retry() {
+    var session = refused()
+    session.wakes()
+    let id = session.asks(.token(minValidity: nil))
+    #expect(session.answer(to: id) == nil)
+    session.writesEnd()
+    #expect(session.answer(to: id) == session.rejection(in: .reauthRequired(.refreshTokenRejected)))
+  }
+
   @Test("does not prevent a sign-in")
   func signIn() {
     var session = refused()

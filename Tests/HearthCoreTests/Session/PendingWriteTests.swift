@@ -31,6 +31,25 @@ struct PendingWriteTests {
     #expect(session.snapshot.isWritePending)
   }
 
+  @Test("still says that it is not on disk while the write is tried again")
+  func writesOnceMore() {
+    var session = pending
+    session.wakes()
+    #expect(session.effects.count == 1 && session.snapshot.isWritePending)
+  }
+
+  @Test("publishes half a margin ahead that the token expires, even if only one write has failed")
+  func expiresSoon() throws {
+    var session = pending
+    session.wakes()
+    let end = try #require(session.snapshot.token?.expiresAt)
+    let margin = session.machine.settings.refresh.margin(forLifetime: .seconds(3600))
+    session.passes(end - margin / 2 - .milliseconds(1) - session.now)
+    #expect(!session.events.contains(.expiring(at: end, final: false)))
+    session.passes(.milliseconds(1))
+    #expect(session.events.contains(.expiring(at: end, final: false)))
+  }
+
   @Test("retries the write within seconds, forever, and publishes the failure once")
   func triesAgain() {
     var session = pending

@@ -22,6 +22,7 @@ struct SubjectTests {
     #expect(session.snapshot.subject == .sample)
     #expect(session.snapshot.action == .signIn)
     #expect(session.snapshot.message.contains("hearthctl login work"))
+    #expect(session.snapshot.history.failures == 1)
     #expect(session.snapshot.nextAttemptAt == nil && session.snapshot.token?.refreshAt == nil)
   }
 

@@ -145,6 +145,21 @@ struct RedirectRequestTests {
     }
   }
 
+  @Test("Only a refused scope leads to the address without it")
+  func scopeRefused() {
+    let signIn = BrowserSignIn(
+      authorizationURL: "https://id.example.com/authorize", fallbackURL: "https://id.example.com/authorize?less",
+      redirectURI: "http://127.0.0.1:4711/callback", state: Secret("s1"), nonce: nil, codeVerifier: Secret("v"),
+      issuer: .none)
+    let refused = SignInFailure.failed(message: "The provider rejected the sign-in: invalid_scope.")
+    #expect(
+      signIn.read(request("/callback?error=invalid_scope&state=s1"))
+        == .scopeRefused(refused, fallbackURL: "https://id.example.com/authorize?less"))
+    #expect(
+      signIn.read(request("/callback?error=server_error&state=s1"))
+        == .failed(.failed(message: "The provider rejected the sign-in: server_error.")))
+  }
+
   @Test("An error without a state is reported, and ends nothing; with another state it is foreign")
   func unclaimedError() {
     let told = RedirectReading.unclaimedError(message: "The provider says: not today.")
