@@ -13,7 +13,7 @@ struct Failure: Error, Hashable, Sendable {
     self.info = info
   }
 
-  /// Converts an error from hearthd into oidc-agent's wording.
+  /// Returns a failure unchanged, and converts an error from hearthd into oidc-agent's wording.
   init(_ error: any Error) {
     guard case ControlClient.Failure.refused(let error) = error else {
       self = error as? Failure ?? Failure("\(error)")

@@ -1,4 +1,4 @@
-/// What is known about an account's items that are due but not claimed.
+/// What is known about an account's unclaimed items: which kinds may be due, and when the next one is.
 struct UnclaimedItems {
   /// The kinds of items that the store may still have for this account.
   private var kinds = OutboxKinds.all

@@ -69,7 +69,7 @@ package struct ActiveGrant: Hashable, Sendable {
   }
 }
 
-/// What is known about the stored grant's times and its rejection until this process uses a grant.
+/// What is known about the stored grant's times and its rejection while no grant is in memory.
 struct RecalledGrant: Hashable, Sendable {
   /// The last grant that was wiped from memory, without its tokens.
   private(set) var wiped: ActiveGrant?
