@@ -76,7 +76,7 @@ final class Agent: Sendable {
     func token(validFor period: Duration?) throws -> Answer {
       let call = GetToken(account, minValidity: period, scope: request.scope, audience: request.audience)
       let given = try self.call(call)
-      return .token(given.bearer.token.secret, issuer: given.issuer ?? "", expiresAt: given.bearer.expiresAt)
+      return .token(given.token.secret, issuer: given.issuer ?? "", expiresAt: given.expiresAt)
     }
     switch request.validity {
     case .atLeast(let period): return try token(validFor: period)

@@ -11,7 +11,7 @@ import Testing
   private static func names(_ secrets: [Secret]) -> [String] {
     let token = Token(secret: secrets[0], fingerprint: Fingerprint("9f86d081")!)
     let owner = Subject(issuer: "https://id.example.com", id: "2482")
-    return Bearer(token: token, subject: owner, secrets: secrets).userNames
+    return Bearer(of: AccountName("work")!, token: token, subject: owner, secrets: secrets).userNames
   }
 
   @Test("a user is known by the addresses and names in any token of the grant that is a JWT")
@@ -43,9 +43,9 @@ import Testing
   func onRequest() throws {
     let token = Token(secret: Secret("a"), fingerprint: Fingerprint("9f86d081")!)
     let idToken = Self.jwt(#"{"email":"ada@example.com"}"#)
-    let given = GivenToken(AccountName("work")!, Bearer(token: token, subject: nil, secrets: [idToken]))
+    let given = Bearer(of: AccountName("work")!, token: token, subject: nil, secrets: [idToken])
     #expect(given.json["names"] == nil)
     #expect(given.withNames.json["names"] == ["ada@example.com"])
-    #expect(GivenToken(json: given.withNames.json)?.names == ["ada@example.com"])
+    #expect(Bearer(json: given.withNames.json)?.names == ["ada@example.com"])
   }
 }

@@ -19,7 +19,7 @@ import Testing
       kind: .oauth(.named(ProviderEndpoints(token: url)), OAuthClient(id: "hearth", authentication: .none)))
     provider.route = route
     let bearer = token.map {
-      Bearer(token: Token(hashing: Secret($0)), type: "Bearer", expiresAt: nil, subject: nil, secrets: [])
+      Bearer(of: Sample.work, token: Token(hashing: Secret($0)), subject: nil, secrets: [])
     }
     return await HTTPAccountProbe(provider, sender: bench.sender, files: bench.files).checks(bearer, at: [url.origin])
   }

@@ -58,7 +58,7 @@ extension ChosenAccount {
 /// Returns a token. If the current token remains valid long enough, the daemon returns it immediately. Otherwise, the
 /// daemon first refreshes the token, once for all waiting callers.
 package struct GetToken: ControlMethod {
-  package static let declaration = MethodDeclaration<GivenToken>(
+  package static let declaration = MethodDeclaration<Bearer>(
     "session.getToken", "Return a valid token, refreshed if necessary.", isReadOnly: true,
     errors: [.unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .originNotAllowed])
   package static let parameters = Fields<GetToken>(
@@ -91,43 +91,25 @@ package struct GetToken: ControlMethod {
   }
 }
 
-package struct GivenToken: TimelessWireValue {
-  package static let fields = Fields<GivenToken>(
-    .required("account", \.account, .account), .required("accessToken", \.bearer.token.secret, .secret),
-    .required("tokenType", \.bearer.type, .text), .optional("expiresAt", \.bearer.expiresAt, .time),
-    .required("fingerprint", \.bearer.token.fingerprint, .fingerprint),
+extension Bearer: TimelessWireValue {
+  package static let fields = Fields<Bearer>(
+    .required("account", \.account, .account), .required("accessToken", \.token.secret, .secret),
+    .required("tokenType", \.type, .text), .optional("expiresAt", \.expiresAt, .time),
+    .required("fingerprint", \.token.fingerprint, .fingerprint),
     .optional("subject", \.subjectID, .text), .optional("issuer", \.issuer, .text),
     .omittable("names", \.names, .texts), make: Self.init)
 
-  package let account: AccountName
-  package let bearer: Bearer
-  /// The user's email addresses and names from the grant's tokens, or `nil` if the caller did not ask for names.
-  package private(set) var names: [String]?
-
-  package init(_ account: AccountName, _ bearer: Bearer) { (self.account, self.bearer) = (account, bearer) }
+  private var subjectID: String? { subject?.id }
 
   private init(
     account: AccountName, secret: Secret, type: String, expiresAt: Timestamp?, fingerprint: Fingerprint,
     subject: String?, issuer: String?, names: [String]?
   ) {
-    let owner = subject.map { Subject(issuer: issuer ?? "", id: $0) }
-    let token = Token(secret: secret, fingerprint: fingerprint)
-    bearer = Bearer(
-      token: token, type: type, expiresAt: expiresAt, subject: owner, issuer: issuer, secrets: [secret])
-    self.account = account
+    self.init(
+      of: account, token: Token(secret: secret, fingerprint: fingerprint), type: type, expiresAt: expiresAt,
+      subject: subject.map { Subject(issuer: issuer ?? "", id: $0) }, issuer: issuer, secrets: [secret])
     self.names = names
   }
-
-  /// The token with the user's names, which most clients do not need.
-  package var withNames: GivenToken {
-    var token = self
-    token.names = bearer.userNames
-    return token
-  }
-
-  package var issuer: String? { bearer.subject?.issuer ?? bearer.issuer }
-
-  private var subjectID: String? { bearer.subject?.id }
 }
 
 /// Reports that an API answered 401 to a token. A report about the current token causes one refresh. If an API rejects

@@ -4,6 +4,13 @@ extension Bearer {
   /// Claims with names that users recognize, as defined by OpenID Connect Core (section 5.1), Microsoft and Amazon.
   private static let claims = ["email", "preferred_username", "upn", "username", "cognito:username"]
 
+  /// The bearer with the user's names, which most clients do not need.
+  package var withNames: Bearer {
+    var bearer = self
+    bearer.names = userNames
+    return bearer
+  }
+
   /// The user's email addresses and names, from those of the grant's tokens that are JWTs. The subject is not included,
   /// because most providers use an opaque ID.
   package var userNames: [String] {

@@ -233,7 +233,7 @@ extension SessionMachine {
   private func token(of active: ActiveGrant) -> SessionResponse { .token(bearer(of: active)) }
 
   private func bearer(of active: ActiveGrant) -> Bearer {
-    Bearer(active.credential, as: settings.bearer, subject: subject, issuer: settings.issuer)
+    Bearer(active.credential, of: account, as: settings.bearer, subject: subject, issuer: settings.issuer)
   }
 
   private func isUsable(_ active: ActiveGrant, at now: Timestamp) -> Bool {

@@ -36,21 +36,20 @@ extension ChooseAccount: PlainMethod {
 
 extension GetToken: PlainMethod {
   /// Returns the result, or `nil` if only the session can provide it.
-  func readyToken(from service: ControlService) -> GivenToken? {
+  func readyToken(from service: ControlService) -> Bearer? {
     guard url == nil, scope == nil, audience == nil, !wantsNames,
       let bearer = service.sessions.readyToken(of: account, minValidity)
     else { return nil }
     service.metrics.tokenGiven(of: account)
-    return GivenToken(account, bearer)
+    return bearer
   }
 
-  func result(from service: ControlService, for _: any ControlPeer) async throws -> GivenToken {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> Bearer {
     if let url { try check(url, service.requests.access) }
     if scope != nil || audience != nil { try check(await service.entry(account).offer) }
     let bearer = try await service.sessions.ask(.token(minValidity: minValidity), of: account).answer.result.get()
     service.metrics.tokenGiven(of: account)
-    let token = GivenToken(account, bearer)
-    return wantsNames ? token.withNames : token
+    return wantsNames ? bearer.withNames : bearer
   }
 
   /// Checks that the account's token may be sent to this URL.

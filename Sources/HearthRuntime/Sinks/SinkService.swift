@@ -312,7 +312,7 @@ extension SinkContent {
       switch sink.format {
       case .token, .netrc: bearer.token.secret.reveal()
       case .header: "Authorization: \(bearer.type) \(bearer.token.secret.reveal())\n"
-      case .json: "\(GivenToken(sink.account, bearer).json)\n"
+      case .json: "\(bearer.json)\n"
       }
     return Array(text.utf8)
   }

@@ -21,7 +21,7 @@ extension CredentialGitVerb {
     }
     // Without `--username`: the account's `username`, or else `oauth2`, which GitLab documents.
     let name = username ?? found.username ?? Self.anybody[0]
-    Output(isJSON: false).line(asked.answer(found.token.bearer, user: name, asBearer: bearer))
+    Output(isJSON: false).line(asked.answer(found.token, user: name, asBearer: bearer))
   }
 
   /// Finds the token for the server's `url`, and the account's configured `username`, if any. `page` is the URL with
@@ -30,10 +30,10 @@ extension CredentialGitVerb {
   /// Returns `nil` if no account matches.
   private func token(
     for url: String, page: String, user: String?
-  ) throws -> (token: GivenToken, username: String?)? {
+  ) throws -> (token: Bearer, username: String?)? {
     var client = try source.daemonOptions.connect()
     let sessions = try client.call(ListSessions()).value.sessions
-    func found(_ token: GivenToken, of account: AccountName) -> (token: GivenToken, username: String?) {
+    func found(_ token: Bearer, of account: AccountName) -> (token: Bearer, username: String?) {
       (token, sessions.first { $0.account == account }?.username)
     }
     let chosen = try AccountName.asked(source.account)
@@ -44,7 +44,7 @@ extension CredentialGitVerb {
     if let first { accounts = [first] + accounts.filter { $0 != first } }
     let named = Set(sessions.filter { session in user.map(session.isCalled) ?? true }.map(\.account))
     var refusal: (error: RPCError, isFinal: Bool)?
-    var others: [GivenToken?] = []
+    var others: [Bearer?] = []
     // Try accounts with a matching `username` or subject first. An account's other names are known only from its
     // tokens, which must be requested.
     for account in accounts.filter(named.contains) + accounts.filter({ !named.contains($0) }) {
@@ -88,7 +88,7 @@ extension SessionStatus {
   }
 }
 
-extension GivenToken {
+extension Bearer {
   fileprivate func isCalled(_ user: String?) -> Bool {
     user.map { user in names?.contains { $0.isName(of: user) } ?? false } ?? true
   }

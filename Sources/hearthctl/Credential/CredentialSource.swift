@@ -24,7 +24,7 @@ extension CredentialSource {
   /// Returns a token of the first account that has one of these URLs in its `api_origins` and can provide a token. If
   /// the account chosen by the environment or the configuration has such a URL, no other account is tried. Returns
   /// `nil` if no account has such a URL. Throws if some have one, but none can provide a token.
-  func token(for urls: [String]) throws -> GivenToken? {
+  func token(for urls: [String]) throws -> Bearer? {
     var client = try daemonOptions.connect()
     let accounts: [AccountName]
     var chosen: AccountName?
@@ -49,7 +49,7 @@ extension CredentialSource {
   }
 
   /// Returns a token for the URL. Throws if no account has its origin in its `api_origins`.
-  func requiredToken(for url: String) throws -> GivenToken {
+  func requiredToken(for url: String) throws -> Bearer {
     if let token = try token(for: [url]) { return token }
     throw CommandFailure(
       .failed,
@@ -78,7 +78,7 @@ extension CredentialSource {
   /// no such URL. If `names` is set, the answer includes the user's names.
   static func ask(
     _ account: AccountName, _ urls: [String], names: Bool = false, _ client: inout ControlClient
-  ) throws -> Result<GivenToken, RPCError>? {
+  ) throws -> Result<Bearer, RPCError>? {
     for url in urls {
       switch try client.call(each: [GetToken(account, url: url, wantsNames: names)])[0] {
       case .failure(let error) where [.originNotAllowed, .invalidParams].contains(error.kind): continue

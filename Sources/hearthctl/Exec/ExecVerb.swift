@@ -57,7 +57,7 @@ struct ExecVerb: ParsableCommand {
 
   func run() throws {
     let token = try token()
-    let secret = token.bearer.token.secret
+    let secret = token.token.secret
     if let env { Glibc.exit(try RunningProgram(program, variable: env, secret.reveal()).waitForEnd()) }
     let file = try TokenFile()
     guard file.write(secret) else { throw file.failure }
@@ -77,7 +77,7 @@ struct ExecVerb: ParsableCommand {
     Glibc.exit(status)
   }
 
-  private func token() throws -> GivenToken {
+  private func token() throws -> Bearer {
     var daemon = try daemonOptions.connect()
     return try daemon.call(GetToken(try choice.name(for: nil, &daemon))).value
   }

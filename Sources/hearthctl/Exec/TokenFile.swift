@@ -137,7 +137,7 @@ extension TokenFile {
   /// refusal, keeps it.
   private func write(of account: AccountName, _ daemon: inout ControlClient) throws {
     switch try daemon.call(each: [GetToken(account)])[0] {
-    case .success(let token): _ = write(token.bearer.token.secret)
+    case .success(let token): _ = write(token.token.secret)
     case .failure(let error) where [.locked, .unauthenticated, .reauthRequired].contains(error.kind): unlink(path)
     case .failure: break
     }

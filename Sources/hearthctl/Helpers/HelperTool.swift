@@ -149,7 +149,7 @@ struct HelperTarget {
             + "\(filled("{origin}"))\"."
         )
       }
-      let bearer = given.bearer
+      let bearer = given
       if code == 0, lines.joined(separator: "\n").contains(bearer.token.secret.reveal()) {
         let span = bearer.expiresAt.map { ", valid for \($0.since(.now).span)" } ?? ""
         return (.done, "Received the token \(bearer.token.fingerprint) of \(given.account)\(span).")

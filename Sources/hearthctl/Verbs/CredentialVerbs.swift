@@ -83,7 +83,7 @@ struct CredentialDockerVerb: HelperCall {
         output.line(Self.none)
         throw CommandFailure(.failed, nil)
       }
-      let secret = token.bearer.token.secret.reveal()
+      let secret = token.token.secret.reveal()
       let answer: JSON = ["ServerURL": .string(server), "Username": .string(username), "Secret": .string(secret)]
       output.line(answer.description)
     case "list": output.line("{}")
@@ -138,7 +138,7 @@ struct CredentialKubectlVerb: HelperCall {
         "kubectl did not pass the cluster's URL. Set provideClusterInfo: true beside \"command: hearthctl\" in the "
           + "kubeconfig, or add the URL to the args: [credential, kubectl, --for, https://…].")
     }
-    let bearer = try source.requiredToken(for: server).bearer
+    let bearer = try source.requiredToken(for: server)
     var status: JSONObject = ["token": .string(bearer.token.secret.reveal())]
     if let expiresAt = bearer.expiresAt { status["expirationTimestamp"] = .string(expiresAt.description) }
     let answer: JSON = [
@@ -208,7 +208,7 @@ struct CredentialGoogleVerb: HelperCall {
         "Hearth does not support the subject_token_type \(type). Use \(Self.tokenTypes[0]) or \(Self.tokenTypes[1]).")
     }
     let given = try source.requiredToken(for: url)
-    let token = given.bearer.token.secret.reveal()
+    let token = given.token.secret.reveal()
     // Do not give Google an opaque token, because Google would refuse it.
     guard token.split(separator: ".", omittingEmptySubsequences: false).count == 3 else {
       throw CommandFailure(
@@ -219,7 +219,7 @@ struct CredentialGoogleVerb: HelperCall {
     var answer: JSONObject = [
       "version": 1, "success": true, "token_type": .string(type), "id_token": .string(token),
     ]
-    if let expiresAt = given.bearer.expiresAt { answer["expiration_time"] = JSON(Int(expiresAt.milliseconds / 1000)) }
+    if let expiresAt = given.expiresAt { answer["expiration_time"] = JSON(Int(expiresAt.milliseconds / 1000)) }
     Output(isJSON: true).line(JSON.object(answer).description)
   }
 }
@@ -253,7 +253,7 @@ struct CredentialGoauthVerb: HelperCall {
     guard let url = url ?? server, let origin = (try? HTTPURL(url))?.origin,
       let token = try source.token(for: [url])
     else { return }
-    Output(isJSON: false).line("\(origin)\n\nAuthorization: \(token.bearer.headerValue)\n")
+    Output(isJSON: false).line("\(origin)\n\nAuthorization: \(token.headerValue)\n")
   }
 }
 
@@ -280,7 +280,7 @@ struct CredentialBazelVerb: HelperCall {
       throw CommandFailure(.usage, #"Standard input must be a JSON object such as {"uri": "https://…"}."#)
     }
     var answer: JSONObject = ["headers": [:]]
-    if let bearer = try source.token(for: [url])?.bearer {
+    if let bearer = try source.token(for: [url]) {
       answer["headers"] = ["Authorization": [.string(bearer.headerValue)]]
       // Without an expiry, Bazel caches the headers for half an hour.
       if let expiresAt = bearer.expiresAt { answer["expires"] = .string(expiresAt.description) }
@@ -317,7 +317,7 @@ struct CredentialTerraformVerb: HelperCall {
         "Hearth does not store terraform's tokens. Sign in with \"hearthctl login\" instead of terraform login.")
     }
     let token = try HTTPURL.root("https", host).flatMap { try source.token(for: [$0.description]) }
-    let answer: JSON = token.map { ["token": .string($0.bearer.token.secret.reveal())] } ?? [:]
+    let answer: JSON = token.map { ["token": .string($0.token.secret.reveal())] } ?? [:]
     Output(isJSON: true).line(answer.description)
   }
 }

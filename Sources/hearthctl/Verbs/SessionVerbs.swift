@@ -54,7 +54,7 @@ struct TokenVerb: ParsableCommand {
     let account = try choice.name(for: url, &client)
     let call = GetToken(account, minValidity: minValid.map { .seconds($0) }, url: url)
     let reply = try wait.map { try waiting(for: call, .seconds($0), &client) } ?? client.call(call)
-    let bearer = reply.value.bearer
+    let bearer = reply.value
     if headers != nil {
       Output(isJSON: true).line(JSON.object(["Authorization": .string(bearer.headerValue)]).description)
     } else {
@@ -72,7 +72,7 @@ struct TokenVerb: ParsableCommand {
   /// Waits at most `limit` until the account can provide a token, for example until a sign-in or an unlock.
   private func waiting(
     for call: GetToken, _ limit: Duration, _ client: inout ControlClient
-  ) throws -> Reply<GivenToken> {
+  ) throws -> Reply<Bearer> {
     let deadline = ContinuousClock.now + limit
     var events = EventFollower(Subscribe(topics: [.session], account: call.account))
     var told: String?

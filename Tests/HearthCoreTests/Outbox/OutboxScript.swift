@@ -54,7 +54,9 @@ struct OutboxScript {
 
   func token(_ number: Int) -> Token { ScriptedBearerTokenProvider.token(number) }
 
-  func bearer(_ number: Int = 1) -> Bearer { Bearer(token: token(number), subject: Sample.alice, secrets: []) }
+  func bearer(_ number: Int = 1) -> Bearer {
+    Bearer(of: Sample.work, token: token(number), subject: Sample.alice, secrets: [])
+  }
 
   // MARK: - The store
 

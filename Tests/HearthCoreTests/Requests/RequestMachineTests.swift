@@ -16,7 +16,7 @@ import Testing
   }
 
   private func bearer(_ number: Int, of subject: Subject? = nil) -> Bearer {
-    Bearer(token: ScriptedBearerTokenProvider.token(number), subject: subject, secrets: [])
+    Bearer(of: Sample.work, token: ScriptedBearerTokenProvider.token(number), subject: subject, secrets: [])
   }
 
   private func rejection(_ number: Int) throws -> RequestMachine.Step {

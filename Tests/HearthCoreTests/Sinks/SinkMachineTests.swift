@@ -12,7 +12,7 @@ import Testing
     -> SinkContent
   {
     let credential = Credential.sample(number, issuedAt: start + issuedAfter, lifetime: lifetime)
-    return SinkContent(Bearer(credential, as: .accessToken, subject: nil))
+    return SinkContent(Bearer(credential, of: Sample.work, as: .accessToken, subject: nil))
   }
 
   private mutating func handle(_ input: SinkMachine.Input, after seconds: Int = 0) -> [SinkMachine.Action] {

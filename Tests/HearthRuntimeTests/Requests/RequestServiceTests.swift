@@ -181,7 +181,7 @@ import Testing
     async let failure = failure(of: draft("/a", "POST"), service, for: ConnectionID(1))
     await slow.isAsked()
     service.places.clientLeft(ConnectionID(1))
-    await slow.give(Bearer(token: bearers.current, subject: nil, secrets: []))
+    await slow.give(Bearer(of: Sample.work, token: bearers.current, subject: nil, secrets: []))
     #expect(await failure?.message == Failure.clientLeft.message)
     #expect(api.log.isEmpty)
   }

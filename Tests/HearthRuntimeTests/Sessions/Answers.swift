@@ -1,4 +1,5 @@
 import HearthCore
+import TestSupport
 
 extension Result {
   var isSuccess: Bool { if case .success = self { true } else { false } }
@@ -7,5 +8,7 @@ extension Result {
 
 extension Bearer {
   /// The token of a credential with a subject, as a session gives it out.
-  static func sample(_ credential: Credential) -> Bearer { Bearer(credential, as: .accessToken, subject: nil) }
+  static func sample(_ credential: Credential) -> Bearer {
+    Bearer(credential, of: Sample.work, as: .accessToken, subject: nil)
+  }
 }

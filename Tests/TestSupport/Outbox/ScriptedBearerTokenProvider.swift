@@ -53,7 +53,7 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
   package func renew() { state.withLock { $0.generation += 1 } }
 
   package func bearer(for account: AccountName) async throws(Failure) -> Bearer {
-    try state.withLock { state throws(Failure) in try Self.bearer(state) }
+    try state.withLock { state throws(Failure) in try Self.bearer(state, account) }
   }
 
   package func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(Failure) -> Bearer {
@@ -65,7 +65,7 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
         if state.refusalsLeft == 0 { state.failure = .noSession } else { state.generation += 1 }
         state.refusalsLeft -= 1
       }
-      return try Self.bearer(state)
+      return try Self.bearer(state, account)
     }
   }
 
@@ -73,9 +73,10 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
     state.withLock { $0.accepted.append(fingerprint) }
   }
 
-  private static func bearer(_ state: State) throws(Failure) -> Bearer {
+  private static func bearer(_ state: State, _ account: AccountName) throws(Failure) -> Bearer {
     if let failure = state.failure { throw failure }
     let token = token(state.generation)
-    return Bearer(token: token, subject: state.subject, secrets: [token.secret, Secret("the-refresh-token")])
+    return Bearer(
+      of: account, token: token, subject: state.subject, secrets: [token.secret, Secret("the-refresh-token")])
   }
 }

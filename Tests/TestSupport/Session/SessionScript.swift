@@ -285,7 +285,7 @@ extension AccessFailure {
 extension SessionResponse {
   /// The token of a credential with a subject, as a session gives it out.
   package static func token(_ credential: Credential, as kind: BearerKind = .accessToken) -> SessionResponse {
-    .token(Bearer(credential, as: kind, subject: nil))
+    .token(Bearer(credential, of: Sample.work, as: kind, subject: nil))
   }
 
   package var failure: Failure? {

@@ -65,7 +65,7 @@ struct SimulatedSession {
 
   var bearer: Bearer {
     Bearer(
-      token: Token(secret: Secret("t\(token)"), fingerprint: fingerprint), subject: isNamed ? subject : nil, secrets: []
-    )
+      of: name, token: Token(secret: Secret("t\(token)"), fingerprint: fingerprint), subject: isNamed ? subject : nil,
+      secrets: [])
   }
 }
