@@ -41,7 +41,7 @@ package final class InstanceLock: Sendable {
 
   /// Locks the file again whenever it is removed or replaced. Throws `taken` if another process has locked the new file
   /// and does not release it. Returns when the task is cancelled.
-  package func keep(_ watch: any FileWatch, clock: any Clock, logger: Logger) async throws(InstanceLockFailure) {
+  package func keep(_ watch: any FileWatch, clock: any Clock, logger: Logger) async throws {
     let path = Self.path(in: folder)
     for await _ in watch.hints(for: [path]) {
       var last: InstanceLockFailure?
@@ -52,7 +52,7 @@ package final class InstanceLock: Sendable {
         // Another daemon may hold the lock for a moment, until it finds the socket in use and exits, so only a second
         // failure with the same holder counts.
         case .failure(.taken(let folder, let holder)) where last == .taken(folder: folder, holder: holder):
-          throw .taken(folder: folder, holder: holder)
+          throw InstanceLockFailure.taken(folder: folder, holder: holder)
         case .failure(let failure):
           if last == nil { logger.warning("The lock file \(path) was removed. \(failure)") }
           last = failure

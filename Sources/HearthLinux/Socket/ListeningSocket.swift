@@ -67,18 +67,18 @@ package struct ListeningSocket: Sendable {
   /// Creates the socket with mode 0600, and missing folders on its path with mode 0700.
   ///
   /// Replaces a socket file on which no process listens. Throws if a process listens, or if the file is not a socket.
-  package init(path: String) throws(Failure) {
-    do { try SocketPath.check(path) } catch { throw .unfit(error) }
+  package init(path: String) throws {
+    do { try SocketPath.check(path) } catch { throw Failure.unfit(error) }
     let folder = Self.folder(of: path)
     try Self.makeFolder(folder, for: path)
     // Holds the lock while checking the old socket and creating the new one. Otherwise, of two daemons starting at the
     // same time, one could mistake the other's new socket for a stale one.
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard lock >= 0 else { throw .system(path: path, SystemCallFailure("open")) }
+    guard lock >= 0 else { throw Failure.system(path: path, SystemCallFailure("open")) }
     defer { close(lock) }
     try Self.check(lock, of: folder, for: path)
     while flock(lock, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw .system(path: path, SystemCallFailure("flock")) }
+      guard errno == EINTR else { throw Failure.system(path: path, SystemCallFailure("flock")) }
     }
     try Self.removeStale(path)
     descriptor = try Self.listen(at: path)
@@ -100,23 +100,25 @@ package struct ListeningSocket: Sendable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  private static func makeFolder(_ folder: String, for path: String) throws(Failure) {
+  private static func makeFolder(_ folder: String, for path: String) throws {
     if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, folder.contains("/") else { throw .system(path: path, SystemCallFailure("mkdir")) }
+    guard errno == ENOENT, folder.contains("/") else { throw Failure.system(path: path, SystemCallFailure("mkdir")) }
     try makeFolder(self.folder(of: folder), for: path)
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system(path: path, SystemCallFailure("mkdir")) }
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      throw Failure.system(path: path, SystemCallFailure("mkdir"))
+    }
   }
 
   /// Throws if other users could replace the socket in this folder. The sticky bit prevents this, as on /tmp
   /// (unlink(2)). In any case, `hearthctl` verifies the server's owner.
-  private static func check(_ descriptor: Int32, of folder: String, for path: String) throws(Failure) {
+  private static func check(_ descriptor: Int32, of folder: String, for path: String) throws {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .system(path: path, SystemCallFailure("fstat")) }
+    guard fstat(descriptor, &status) == 0 else { throw Failure.system(path: path, SystemCallFailure("fstat")) }
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
-      throw .exposed(folder: folder, owner: status.st_uid)
+      throw Failure.exposed(folder: folder, owner: status.st_uid)
     }
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 || status.st_mode & S_ISVTX != 0 else {
-      throw .exposed(folder: folder, owner: nil)
+      throw Failure.exposed(folder: folder, owner: nil)
     }
   }
 
@@ -126,26 +128,26 @@ package struct ListeningSocket: Sendable {
     return Inode(device: status.st_dev, number: status.st_ino)
   }
 
-  private static func removeStale(_ path: String) throws(Failure) {
+  private static func removeStale(_ path: String) throws {
     var status = stat()
     guard lstat(path, &status) == 0 else {
       if errno == ENOENT { return }
-      throw .system(path: path, SystemCallFailure("lstat"))
+      throw Failure.system(path: path, SystemCallFailure("lstat"))
     }
-    guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw Failure.notASocket(path: path) }
     let code = try probe(path)
     switch code {
     case ECONNREFUSED:
-      guard unlink(path) == 0 || errno == ENOENT else { throw .system(path: path, SystemCallFailure("unlink")) }
+      guard unlink(path) == 0 || errno == ENOENT else { throw Failure.system(path: path, SystemCallFailure("unlink")) }
     case ENOENT: break
     // EAGAIN means that the queue of connections is full, so a process is listening.
-    case 0, EAGAIN: throw .taken(path: path)
-    default: throw .system(path: path, SystemCallFailure("connect", code: code))
+    case 0, EAGAIN: throw Failure.taken(path: path)
+    default: throw Failure.system(path: path, SystemCallFailure("connect", code: code))
     }
   }
 
   /// Returns the errno value of an attempt to connect, or 0 if the attempt succeeds.
-  private static func probe(_ path: String) throws(Failure) -> Int32 {
+  private static func probe(_ path: String) throws -> Int32 {
     let probe = try makeSocket(path, SOCK_NONBLOCK)
     defer { close(probe) }
     return SocketPath.withAddress(of: path) { connect(probe, $0, $1) } == 0 ? 0 : errno
@@ -158,7 +160,7 @@ package struct ListeningSocket: Sendable {
     return [0, EAGAIN].contains(code)
   }
 
-  private static func listen(at path: String) throws(Failure) -> Int32 {
+  private static func listen(at path: String) throws -> Int32 {
     let descriptor = try makeSocket(path, SOCK_NONBLOCK)
     // On Linux, bind(2) gives the file the socket's mode, so the file is never accessible to others.
     var failed: String?
@@ -172,12 +174,12 @@ package struct ListeningSocket: Sendable {
     guard let failed else { return descriptor }
     let code = errno
     close(descriptor)
-    throw .system(path: path, SystemCallFailure(failed, code: code))
+    throw Failure.system(path: path, SystemCallFailure(failed, code: code))
   }
 
-  private static func makeSocket(_ path: String, _ flags: __socket_type) throws(Failure) -> Int32 {
+  private static func makeSocket(_ path: String, _ flags: __socket_type) throws -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | flags.rawValue), 0)
-    guard descriptor >= 0 else { throw .system(path: path, SystemCallFailure("socket")) }
+    guard descriptor >= 0 else { throw Failure.system(path: path, SystemCallFailure("socket")) }
     return descriptor
   }
 }

@@ -17,11 +17,11 @@ package struct PassedSockets: Sendable {
 
   /// Returns the sockets to serve, or an empty array if none were passed. Throws if sockets were passed but all are
   /// unusable, or if `sd_listen_fds` failed.
-  package func listeners() throws(PassedSocketFailure) -> [ListeningSocket] {
-    if let failure { throw .unreadable(failure) }
+  package func listeners() throws -> [ListeningSocket] {
+    if let failure { throw PassedSocketFailure.unreadable(failure) }
     let usable = sockets.filter { $0.kind == nil }
     guard usable.isEmpty, !sockets.isEmpty else { return usable.map { ListeningSocket(passed: $0.descriptor) } }
-    throw .noneUsable(listing)
+    throw PassedSocketFailure.noneUsable(listing)
   }
 
   /// A human-readable sentence about passed descriptors that Hearth does not serve, or `nil` if it serves all of them.

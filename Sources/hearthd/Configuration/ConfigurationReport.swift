@@ -68,9 +68,9 @@ enum ConfigurationReport {
   static func register(
     _ name: String, in configuration: Configuration, _ paths: ConfiguredPaths, token: Secret?
   ) async -> JSON {
-    await trying(name, in: configuration, paths) { (provider, trial, sender, timeout) throws(RefreshFailure) in
+    await trying(name, in: configuration, paths) { provider, trial, sender, timeout in
       guard let registration = ClientRegistration(provider, trial.endpoints) else {
-        throw .misconfigured(
+        throw RefreshFailure.misconfigured(
           message: "The provider does not support client registration. Register a client there yourself, and pass "
             + "its ID with --client-id.")
       }
@@ -86,13 +86,13 @@ enum ConfigurationReport {
   /// Contacts the account's provider. Reports the result of `body`, or the error.
   private static func trying(
     _ name: String, in configuration: Configuration, _ paths: ConfiguredPaths,
-    _ body: (ProviderConfiguration, ProviderTrial, HTTPSender, Duration) async throws(RefreshFailure) -> JSON
+    _ body: (ProviderConfiguration, ProviderTrial, HTTPSender, Duration) async throws -> JSON
   ) async -> JSON {
     guard let account = configuration.accounts.first(where: { $0.name.description == name }) else {
       return error("There is no account \"\(name)\" in the configuration.")
     }
     let timeout = min(configuration.refresh.requestTimeout, .seconds(15))
-    return await withSender(paths) { (sender) throws(RefreshFailure) in
+    return await withSender(paths) { sender in
       let trial = try await ProviderTrial(account.provider, sender: sender, files: LinuxFileSystem(), timeout: timeout)
       return try await body(account.provider, trial, sender, timeout)
     }
@@ -101,7 +101,7 @@ enum ConfigurationReport {
   /// Reports the provider of an email address, as a preset or an issuer. Both are null if none was found.
   static func provider(of address: String, _ paths: ConfiguredPaths) async -> JSON {
     guard let lookup = IssuerLookup(address) else { return error("\"\(address)\" is not an email address.") }
-    return await withSender(paths) { (sender) throws(RefreshFailure) in
+    return await withSender(paths) { sender in
       let finding = try await lookup.find(
         sender: sender, files: LinuxFileSystem(), timeout: .seconds(10), proxies: paths.proxies)
       return switch finding {
@@ -114,16 +114,17 @@ enum ConfigurationReport {
 
   /// Reports the result of `body`. If it throws, reports the error and whether a later attempt may succeed.
   private static func withSender(
-    _ paths: ConfiguredPaths, _ body: (HTTPSender) async throws(RefreshFailure) -> JSON
+    _ paths: ConfiguredPaths, _ body: (HTTPSender) async throws -> JSON
   ) async -> JSON {
     guard let clock = try? SystemClock() else { return error("Cannot read the clock (\(systemError())).") }
     let sender = HTTPSender(
       connections: .fresh, userAgent: "hearth/\(HearthVersion.text)", clock: clock, authorities: paths.authorities)
     let report: JSON
-    do throws(RefreshFailure) {
+    do {
       report = try await body(sender)
     } catch {
-      report = ["error": .string(error.message), "mayPass": .bool(error.mayPass)]
+      let failure = error as? RefreshFailure
+      report = ["error": .string(failure?.message ?? "\(error)"), "mayPass": .bool(failure?.mayPass ?? false)]
     }
     await sender.shutdown()
     clock.stop()
