@@ -47,10 +47,10 @@ package struct ExportedItem: Hashable, Sendable {
   /// Validates the item for an import and returns its progress. If the item was in flight, or if the export is older
   /// than the idempotency horizon, the original outbox may have sent the item in the meantime. The item's result then
   /// counts as unknown since the export, unless it was already unknown before.
-  package func kept(horizon: Duration, at now: Timestamp) throws(Failure) -> NewOutboxItem.Kept {
-    guard OutboxItem.isID(id) else { throw .invalidParams("id must be a lowercase UUID") }
+  package func kept(horizon: Duration, at now: Timestamp) throws -> NewOutboxItem.Kept {
+    guard OutboxItem.isID(id) else { throw Failure.invalidParams("id must be a lowercase UUID") }
     if let reason, !state.reasons.contains(reason) {
-      throw .invalidParams("reason cannot be \(reason.rawValue) if the state is \(state.rawValue)")
+      throw Failure.invalidParams("reason cannot be \(reason.rawValue) if the state is \(state.rawValue)")
     }
     var progress = ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
     (progress.attempts, progress.hasLeft) = (attempts, mayHaveLeft)
@@ -70,7 +70,7 @@ package struct ExportedItem: Hashable, Sendable {
       if reason != .otherUser, reason?.keepsPlace != true { progress.end(.held, reason ?? .needsReview, at: now) }
     case .dead: progress.end(.dead, reason ?? .rejected, at: now)
     case .delivered, .cancelled, .superseded:
-      throw .invalidParams("state is \(state.rawValue), so the item cannot be imported")
+      throw Failure.invalidParams("state is \(state.rawValue), so the item cannot be imported")
     }
     return NewOutboxItem.Kept(progress: progress, createdAt: min(createdAt, now))
   }

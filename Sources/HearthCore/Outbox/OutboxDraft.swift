@@ -33,17 +33,17 @@ package struct OutboxDraft: Hashable, Sendable {
   }
 
   /// Checks that the draft is valid, and returns its parsed URL. `maxBody` is in bytes.
-  package func checked(maxBody: Int) throws(Failure) -> HTTPURL {
+  package func checked(maxBody: Int) throws -> HTTPURL {
     let url = try DraftRules.checked(
       url, method: method, headers: headers, body: body, idempotencyKey: idempotencyKey, maxBody: maxBody)
     guard isUnordered || DraftRules.isName(lane.text) else {
-      throw .invalidParams("lane must be 1 to 255 bytes long, without control characters")
+      throw Failure.invalidParams("lane must be 1 to 255 bytes long, without control characters")
     }
     if let replaceKey, !DraftRules.isName(replaceKey.text) {
-      throw .invalidParams("replaceKey must be 1 to 255 bytes long, without control characters")
+      throw Failure.invalidParams("replaceKey must be 1 to 255 bytes long, without control characters")
     }
     if let notBefore, let expiresAt, expiresAt <= notBefore {
-      throw .invalidParams("expiresAt must be later than notBefore")
+      throw Failure.invalidParams("expiresAt must be later than notBefore")
     }
     return url
   }

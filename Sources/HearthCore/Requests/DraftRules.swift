@@ -8,35 +8,35 @@ package enum DraftRules {
   /// Checks a request's parts, and returns the parsed URL. `maxBody` is in bytes.
   static func checked(
     _ url: String, method: String, headers: [APIRequest.Header], body: [UInt8], idempotencyKey: String?, maxBody: Int
-  ) throws(Failure) -> HTTPURL {
-    guard isToken(method) else { throw .invalidParams("method must be an HTTP method") }
+  ) throws -> HTTPURL {
+    guard isToken(method) else { throw Failure.invalidParams("method must be an HTTP method") }
     // A CONNECT request has no URL of this form, and the response to a TRACE would repeat the token (RFC 9110, section
     // 9.3.8).
     guard method != "CONNECT", method != "TRACE" else {
-      throw .invalidParams("method must not be \(method)")
+      throw Failure.invalidParams("method must not be \(method)")
     }
     guard headers.count <= maxHeaders, headers.reduce(0, { $0 + $1.byteCount }) <= maxHeaderBytes else {
-      throw .invalidParams("headers must not exceed \(maxHeaders) headers or \(maxHeaderBytes) bytes")
+      throw Failure.invalidParams("headers must not exceed \(maxHeaders) headers or \(maxHeaderBytes) bytes")
     }
     for header in headers {
-      guard isToken(header.name) else { throw .invalidParams("headers contains an invalid name") }
+      guard isToken(header.name) else { throw Failure.invalidParams("headers contains an invalid name") }
       guard !header.isOwn else {
-        throw .invalidParams("headers must not contain \(header.name), because Hearth sets it")
+        throw Failure.invalidParams("headers must not contain \(header.name), because Hearth sets it")
       }
       guard header.hasFieldValue else {
-        throw .invalidParams("headers contains a control character in the value of \(header.name)")
+        throw Failure.invalidParams("headers contains a control character in the value of \(header.name)")
       }
     }
-    guard body.count <= maxBody else { throw .invalidParams("body must not be longer than \(maxBody) bytes") }
+    guard body.count <= maxBody else { throw Failure.invalidParams("body must not be longer than \(maxBody) bytes") }
     if let idempotencyKey {
       guard isName(idempotencyKey), idempotencyKey.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-        throw .invalidParams("idempotencyKey must be 1 to 255 printable ASCII characters, without spaces")
+        throw Failure.invalidParams("idempotencyKey must be 1 to 255 printable ASCII characters, without spaces")
       }
     }
     do {
       return try HTTPURL(encoding: url)
     } catch {
-      throw .invalidParams("url cannot be used: \(error)")
+      throw Failure.invalidParams("url cannot be used: \(error)")
     }
   }
 

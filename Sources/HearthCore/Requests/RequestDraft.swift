@@ -25,13 +25,13 @@ package struct RequestDraft: Hashable, Sendable {
 
   /// Checks the draft, and returns the request. Unlike the headers of an `OutboxDraft`, the headers may contain
   /// `Idempotency-Key`, but none of `connectionFields`. `maxBody` is in bytes.
-  package func checked(maxBody: Int) throws(Failure) -> APIRequest {
+  package func checked(maxBody: Int) throws -> APIRequest {
     let isKey = { (header: APIRequest.Header) in header.name.lowercased() == "idempotency-key" }
     let keys = headers.filter(isKey)
-    guard keys.count <= 1 else { throw .invalidParams("headers must not contain more than one Idempotency-Key") }
+    guard keys.count <= 1 else { throw Failure.invalidParams("headers must not contain more than one Idempotency-Key") }
     let others = headers.filter { !isKey($0) }
     if let header = others.first(where: { Self.connectionFields.contains($0.name.lowercased()) }) {
-      throw .invalidParams("headers must not contain \(header.name), because Hearth manages the connection")
+      throw Failure.invalidParams("headers must not contain \(header.name), because Hearth manages the connection")
     }
     let key = keys.first?.value
     let url = try DraftRules.checked(
