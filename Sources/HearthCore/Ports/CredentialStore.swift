@@ -140,6 +140,11 @@ package struct RemovedCredentials: Hashable, Sendable {
   }
 }
 
+extension AccessFailure {
+  /// Converts an error of a store. Only an access failure says more than that the storage failed.
+  package init(_ error: any Error) { self = error as? Self ?? Self(.storageError, detail: "\(error)") }
+}
+
 /// The reason why the end of a session is not fully recorded.
 package enum EndNotWritten: Error, Hashable, Sendable {
   /// One of the two files (the credential file or accounts.json) records the end, so the session stays ended even after

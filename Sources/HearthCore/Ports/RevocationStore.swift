@@ -1,7 +1,7 @@
 /// Stores sealed grants that still have to be revoked.
 package protocol RevocationStore: Sendable {
   /// Saves a grant durably. Never called for a grant that is kept only in memory.
-  func keep(_ pending: PendingRevocation) async throws(AccessFailure)
+  func keep(_ pending: PendingRevocation) async throws
 
   /// Removes a grant, if it exists.
   func remove(_ pending: PendingRevocation) async

@@ -33,8 +33,8 @@ package typealias SinkPlace = (device: UInt64, folder: UInt64, name: String)
 /// Hearth's own.
 package protocol SinkRecord: Sendable {
   /// Returns the saved record, or an empty record if nothing was saved.
-  func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]]
+  func recall() async throws -> [SinkTarget: [SinkMark]]
 
   /// Replaces the saved record durably. If this method throws, either the old or the new record is saved.
-  func keep(_ claims: [SinkTarget: [SinkMark]]) async throws(AccessFailure)
+  func keep(_ claims: [SinkTarget: [SinkMark]]) async throws
 }

@@ -51,7 +51,10 @@ package final class Metrics: Sendable {
       }
     } catch {
       logger.warning(
-        "Cannot read the saved counters, so the counters start at zero and are not saved: \(error.detail).")
+        """
+        Cannot read the saved counters, so the counters start at zero and are not saved: \
+        \(AccessFailure(error).detail).
+        """)
       changed.finish()
     }
   }
@@ -63,7 +66,7 @@ package final class Metrics: Sendable {
       do {
         try await store.keep(families)
       } catch {
-        logger.warning("Cannot save the counters: \(error.detail).")
+        logger.warning("Cannot save the counters: \(AccessFailure(error).detail).")
       }
     }
   }

@@ -129,7 +129,7 @@ package actor RevocationService: PlanningService {
       } catch {
         log(
           .warning, pending,
-          "cannot be saved (\(error.detail)), so Hearth tries to revoke it only until the daemon stops")
+          "cannot be saved (\(AccessFailure(error).detail)), so Hearth tries to revoke it only until the daemon stops")
       }
     }
     return pending

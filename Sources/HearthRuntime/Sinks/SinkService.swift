@@ -63,7 +63,7 @@ package actor SinkService: PlanningService {
     do {
       claims = try await record.recall()
     } catch {
-      logger.warning("Cannot read the list of token files from the last run: \(error.detail).")
+      logger.warning("Cannot read the list of token files from the last run: \(AccessFailure(error).detail).")
     }
     let handleInputs: WorkInbox.Work = { [inputs, work] in
       await inputs.runInOrder()
@@ -258,14 +258,14 @@ package actor SinkService: PlanningService {
 
   private func claim(_ target: SinkTarget, _ mark: SinkMark) async throws(SinkFailure) {
     do {
-      try await recording.withLock { () async throws(AccessFailure) in
+      try await recording.withLock {
         var claims = claims
         claims[target, default: []] = (claims[target] ?? []).filter { $0 != mark } + [mark]
         try await record.keep(claims)
         self.claims[target] = claims[target]
       }
     } catch {
-      throw .unrecorded(error.detail)
+      throw .unrecorded(AccessFailure(error).detail)
     }
   }
 

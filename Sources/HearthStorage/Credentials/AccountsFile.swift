@@ -32,33 +32,35 @@ package actor AccountsFile {
 
   /// Returns what is known about an account, or an empty value for a new account.
   package func known(_ account: AccountName) async throws(AccessFailure) -> KnownAccount {
-    try await mutex.withLock(loaded)[account.description] ?? KnownAccount()
+    try await accessing(file.path, await mutex.withLock(loaded))[account.description] ?? KnownAccount()
   }
 
   /// Replaces what is known about an account. On return, the change is durable. On error, the old value stays in use.
   package func update(_ account: AccountName, to known: KnownAccount) async throws(AccessFailure) {
-    try await mutex.withLock { () async throws(AccessFailure) in
-      var accounts = try await loaded()
-      guard accounts[account.description] != known else { return }
-      accounts[account.description] = known
-      let bytes = FileFormat.encode(AccountsDocument(accounts: accounts)) + [UInt8(ascii: "\n")]
-      try await accessing(file.path, await file.files.createFolders(file.folder))
-      try await accessing(file.path, await file.replace(with: bytes))
-      self.accounts = accounts
-    }
+    try await accessing(file.path, await mutex.withLock { try await keep(known, for: account) })
   }
 
-  private func loaded() async throws(AccessFailure) -> [String: KnownAccount] {
+  private func keep(_ known: KnownAccount, for account: AccountName) async throws {
+    var accounts = try await loaded()
+    guard accounts[account.description] != known else { return }
+    accounts[account.description] = known
+    let bytes = FileFormat.encode(AccountsDocument(accounts: accounts)) + [UInt8(ascii: "\n")]
+    try await file.files.createFolders(file.folder)
+    try await file.replace(with: bytes)
+    self.accounts = accounts
+  }
+
+  private func loaded() async throws -> [String: KnownAccount] {
     if let accounts { return accounts }
     let read = try await readFile()
     accounts = read
     return read
   }
 
-  private func readFile() async throws(AccessFailure) -> [String: KnownAccount] {
+  private func readFile() async throws -> [String: KnownAccount] {
     guard let contents = try await file.read(limit: 16 << 20) else { return [:] }
-    guard contents.status.isOwn else { throw AccessFailure(.notOwn, at: file.path) }
-    if contents.status.isOpenToOthers { try await accessing(file.path, await file.files.setMode(file.path, to: 0o600)) }
+    guard contents.status.isOwn else { throw FileError.notOwn }
+    if contents.status.isOpenToOthers { try await file.files.setMode(file.path, to: 0o600) }
     do {
       return try FileFormat.decode(
         AccountsDocument.self, version: AccountsDocument.version, from: contents.bytes

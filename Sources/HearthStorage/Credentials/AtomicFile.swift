@@ -16,13 +16,7 @@ struct AtomicFile: Sendable {
 
   /// Returns the file's contents, or `nil` if the file does not exist. Throws if the file is larger than `limit` bytes.
   func read(limit: Int) async throws(AccessFailure) -> FileContents? {
-    do {
-      return try await files.read(path, limit: limit, followsLink: false)
-    } catch .absent {
-      return nil
-    } catch {
-      throw AccessFailure(error, at: path)
-    }
+    try await accessing(path, await ifPresent(await files.read(path, limit: limit, followsLink: false)))
   }
 
   /// Moves the file to a new name in its folder and returns the new path.
@@ -31,7 +25,7 @@ struct AtomicFile: Sendable {
   }
 
   /// Creates the temporary file and allocates disk space for it. Replaces a file left by a crash.
-  func reserve(bytes: Int) async throws(FileError) {
+  func reserve(bytes: Int) async throws {
     do {
       try await createTemporaryFile()
       try await files.allocate(temporaryPath, bytes: bytes)
@@ -43,7 +37,7 @@ struct AtomicFile: Sendable {
 
   /// Replaces the contents. On return, the new contents are durable. `isReserved` is true if `reserve` has created the
   /// temporary file.
-  func replace(with bytes: [UInt8], isReserved: Bool = false) async throws(FileError) {
+  func replace(with bytes: [UInt8], isReserved: Bool = false) async throws {
     do {
       try await fillTemporaryFile(with: bytes, isReserved: isReserved)
       try await files.syncFile(temporaryPath)
@@ -60,23 +54,15 @@ struct AtomicFile: Sendable {
     try? await files.removeFile(temporaryPath)
   }
 
-  private func fillTemporaryFile(with bytes: [UInt8], isReserved: Bool) async throws(FileError) {
-    if isReserved {
-      do {
-        return try await files.write(bytes, to: temporaryPath)
-      } catch .absent {
-        // Another program has removed the temporary file, so create it again.
-      }
-    }
+  private func fillTemporaryFile(with bytes: [UInt8], isReserved: Bool) async throws {
+    if isReserved, try await ifPresent(await files.write(bytes, to: temporaryPath)) != nil { return }
+    // No space is reserved, or another program has removed the temporary file.
     try await createTemporaryFile()
     try await files.write(bytes, to: temporaryPath)
   }
 
-  private func createTemporaryFile() async throws(FileError) {
-    do {
-      try await files.removeFile(temporaryPath)
-    } catch .absent {
-    }
+  private func createTemporaryFile() async throws {
+    _ = try await ifPresent(await files.removeFile(temporaryPath))
     try await files.createFile(temporaryPath)
   }
 }
@@ -91,14 +77,13 @@ extension String {
 
 extension FileSystem {
   /// Creates a folder with mode 0700, including missing parents.
-  func createFolders(_ path: String) async throws(FileError) {
+  func createFolders(_ path: String) async throws {
     do {
       try await createFolder(path)
-    } catch .exists {
-      return
-    } catch .absent {
+    } catch {
+      if error == .exists { return }
       let parent = path.splitAtLastSlash.folder
-      guard !parent.isEmpty else { throw .absent }
+      guard error == .absent, !parent.isEmpty else { throw error }
       try await createFolders(parent)
       try await createFolder(path)
     }
@@ -107,8 +92,13 @@ extension FileSystem {
 }
 
 extension AccessFailure {
-  /// Converts a file error. The failure means that the credential is inaccessible, never that it is gone.
-  init(_ error: FileError, at path: String) {
+  /// Converts a file error. The failure means that the credential is inaccessible, never that it is gone. Keeps an
+  /// error that is already an access failure.
+  init(_ error: any Error, at path: String) {
+    guard let error = error as? FileError else {
+      self.init(error)
+      return
+    }
     switch error {
     case .absent: self.init(.volumeUnavailable, detail: "\(path) does not exist")
     case .exists: self.init(.storageError, detail: "\(path) already exists")
@@ -129,11 +119,19 @@ extension AccessFailure {
   }
 }
 
-/// Runs a step on the file at `path`, and converts a file error into an access failure.
+/// Runs a step on the file at `path`, and converts each error into an access failure.
 func accessing<Value>(
-  _ path: String, _ step: @autoclosure () async throws(FileError) -> Value
+  _ path: String, _ step: @autoclosure () async throws -> Value
 ) async throws(AccessFailure) -> Value {
   do { return try await step() } catch { throw AccessFailure(error, at: path) }
+}
+
+/// Runs a step on a file, and returns `nil` if the file does not exist.
+func ifPresent<Value>(_ step: @autoclosure () async throws -> Value) async throws -> Value? {
+  do { return try await step() } catch {
+    guard error as? FileError == .absent else { throw error }
+    return nil
+  }
 }
 
 /// Moves unusable files to `NAME.LABEL-TIME` in the same folder, so that a person can inspect them.
@@ -141,7 +139,7 @@ extension FileSystem {
   /// Moves a file to an unused name, makes it readable only by its owner, and returns the new path. Once the move is
   /// durable, removes older files with the same label. If the moved file is empty, keeps the newest older file that is
   /// not empty.
-  func setAside(_ path: String, as label: String, at now: Timestamp) async throws(FileError) -> String {
+  func setAside(_ path: String, as label: String, at now: Timestamp) async throws -> String {
     let (folder, name) = path.splitAtLastSlash
     var newPath = "\(folder)/\(name).\(label)-\(now.description.filter { !"-:.".contains($0) })"
     while try await exists(newPath) { newPath += "x" }
@@ -154,7 +152,7 @@ extension FileSystem {
   }
 
   /// Removes all earlier versions of this file that were set aside, with any label.
-  func removeSetAside(of path: String) async throws(FileError) {
+  func removeSetAside(of path: String) async throws {
     for label in ["corrupt", "newer"] {
       for old in try await setAside(of: path, as: label) { try await removeFile(old) }
     }
@@ -174,7 +172,7 @@ extension FileSystem {
   }
 
   /// Returns the paths of the files set aside, newest first.
-  private func setAside(of path: String, as label: String) async throws(FileError) -> [String] {
+  private func setAside(of path: String, as label: String) async throws -> [String] {
     let (folder, name) = path.splitAtLastSlash
     let prefix = "\(name).\(label)-"
     return try await names(in: folder)
@@ -182,12 +180,7 @@ extension FileSystem {
       .sorted(by: >).map { "\(folder)/\($0)" }
   }
 
-  func exists(_ path: String) async throws(FileError) -> Bool {
-    do {
-      _ = try await status(path)
-      return true
-    } catch .absent {
-      return false
-    }
+  func exists(_ path: String) async throws -> Bool {
+    try await ifPresent(await status(path)) != nil
   }
 }

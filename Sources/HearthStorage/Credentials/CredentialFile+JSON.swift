@@ -40,17 +40,17 @@ extension CredentialFile: Codable {
 
 extension CredentialFile.Body {
   /// Reads the Base64 text in `sealed`, and the fields `protection` and `kdf`.
-  fileprivate static func sealed(
-    _ text: String, _ protection: String?, _ kdf: ScryptParameters?
-  ) throws(FileFormatError) -> Self {
+  fileprivate static func sealed(_ text: String, _ protection: String?, _ kdf: ScryptParameters?) throws -> Self {
     guard let protection = protection.flatMap(Protection.init), protection != .none else {
-      throw .corrupt("it is sealed, but does not name its protection")
+      throw FileFormatError.corrupt("it is sealed, but does not name its protection")
     }
-    guard let bytes = Data(base64Encoded: text) else { throw .corrupt("its field \"sealed\" is not Base64") }
+    guard let bytes = Data(base64Encoded: text) else {
+      throw FileFormatError.corrupt("its field \"sealed\" is not Base64")
+    }
     guard protection == .passphrase else { return .sealed(Array(bytes), kdf: nil) }
-    guard let kdf else { throw .corrupt("its field \"kdf\" is missing") }
-    guard kdf.name == "scrypt" else { throw .corrupt("its field \"kdf\" names an unknown algorithm") }
-    guard kdf.areSane else { throw .corrupt("its field \"kdf\" has parameters that are out of range") }
+    guard let kdf else { throw FileFormatError.corrupt("its field \"kdf\" is missing") }
+    guard kdf.name == "scrypt" else { throw FileFormatError.corrupt("its field \"kdf\" names an unknown algorithm") }
+    guard kdf.areSane else { throw FileFormatError.corrupt("its field \"kdf\" has parameters that are out of range") }
     return .sealed(Array(bytes), kdf: kdf)
   }
 }
@@ -129,9 +129,9 @@ struct EndDocument: Codable {
     fingerprint = record.fingerprint?.description
   }
 
-  func record(detail: String? = nil) throws(FileFormatError) -> EndRecord {
+  func record(detail: String? = nil) throws -> EndRecord {
     guard let reason = EndReason(rawValue: reason), let at = Timestamp(rfc3339: at) else {
-      throw .corrupt("its field \"ended\" is malformed")
+      throw FileFormatError.corrupt("its field \"ended\" is malformed")
     }
     return EndRecord(reason: reason, at: at, fingerprint: fingerprint.flatMap { Fingerprint($0) }, detail: detail)
   }

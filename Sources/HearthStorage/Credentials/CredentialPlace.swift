@@ -18,15 +18,17 @@ struct CredentialPlace: Hashable, Sendable {
     case present(String?)
   }
 
-  func readMarker(_ files: any FileSystem) async throws(FileError) -> Marker {
+  func readMarker(_ files: any FileSystem) async throws -> Marker {
     do {
       let bytes = try await files.read(marker, limit: 1024, followsLink: false).bytes
       let text = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
       return .present(text.utf8.count == 32 && text.utf8.allSatisfy(\.isLowercaseHexDigit) ? text : nil)
-    } catch .absent {
-      return .absent
-    } catch .tooBig {
-      return .present(nil)
+    } catch {
+      switch error {
+      case .absent: return .absent
+      case .tooBig: return .present(nil)
+      default: throw error
+      }
     }
   }
 

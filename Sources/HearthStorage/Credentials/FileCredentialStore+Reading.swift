@@ -173,7 +173,7 @@ extension FileCredentialStore {
       let new = CredentialPlace.newIdentifier()
       try await AtomicFile(path: place.marker, files: files).replace(
         with: CredentialPlace.markerBytes(new, isLocked: known.lockedByUser))
-      if let seen = lastSeen, try await isThere(seen, at: place.file) { return new }
+      if let seen = lastSeen, try await ifPresent(await files.status(place.file))?.inode == seen.inode { return new }
       // The volume has been unmounted since the credential was last seen. A marker in the bare mount point would make
       // the credential look removed.
       if try await place.readMarker(files) == .present(new) { try await files.removeFile(place.marker) }
@@ -181,14 +181,6 @@ extension FileCredentialStore {
       logger.warning("\(AccessFailure(error, at: place.marker).detail)")
     }
     return known.place.flatMap { $0.path == path ? $0.marker : nil } ?? CredentialPlace.newIdentifier()
-  }
-
-  private func isThere(_ seen: FileStatus, at path: String) async throws(FileError) -> Bool {
-    do {
-      return try await files.status(path).inode == seen.inode
-    } catch .absent {
-      return false
-    }
   }
 
   /// Removes the temporary files that a crash left behind. Only the first read does this.

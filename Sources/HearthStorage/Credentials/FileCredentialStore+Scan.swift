@@ -78,7 +78,7 @@ extension FileCredentialStore {
   /// Returns `nil` if the file does not exist.
   private func scanFile(_ place: CredentialPlace, _ known: KnownAccount) async throws(AccessFailure) -> CredentialScan?
   {
-    do throws(FileError) {
+    do {
       var contents = try await files.read(place.file, limit: Self.sizeLimit, followsLink: false)
       guard contents.status.isOwn else { throw FileError.notOwn }
       await narrow(place, contents.status)
@@ -91,17 +91,18 @@ extension FileCredentialStore {
       }
       lastSeen = contents.status
       return CredentialScan(place: place, known: known, file: file.map { $0 }, modified: contents.status.modified)
-    } catch .tooBig {
-      return CredentialScan(place: place, known: known, file: .failure(.corrupt("it is larger than 1 MiB")))
-    } catch .absent {
-      return nil
     } catch {
-      throw AccessFailure(error, at: place.file)
+      switch error as? FileError {
+      case .tooBig:
+        return CredentialScan(place: place, known: known, file: .failure(.corrupt("it is larger than 1 MiB")))
+      case .absent: return nil
+      default: throw AccessFailure(error, at: place.file)
+      }
     }
   }
 
   /// Rereads the file until it has not changed for half a second, because another program may be writing it in place.
-  private func readUnchanging(_ place: CredentialPlace, _ first: FileContents) async throws(FileError) -> FileContents {
+  private func readUnchanging(_ place: CredentialPlace, _ first: FileContents) async throws -> FileContents {
     var contents = first
     for _ in 0..<20 {
       if clock.now() - contents.status.modified >= Self.stillness { return contents }
@@ -110,7 +111,7 @@ extension FileCredentialStore {
       if later.status.inode == contents.status.inode, later.status.isUnchanged(contents.status) { return later }
       contents = later
     }
-    throw .failed("another program keeps changing it")
+    throw FileError.failed("another program keeps changing it")
   }
 
   func parse(_ contents: FileContents) -> Result<CredentialFile, FileFormatError> {

@@ -69,10 +69,9 @@ extension FileCredentialStore {
     }
     do {
       try await removeFiles(at: place)
-    } catch .absent {
-      _ = try await absence(at: place, known)
     } catch {
-      throw AccessFailure(error, at: place.file)
+      guard error as? FileError == .absent else { throw AccessFailure(error, at: place.file) }
+      _ = try await absence(at: place, known)
     }
     return (place, credential)
   }
@@ -108,7 +107,7 @@ extension FileCredentialStore {
         if let credential { removed.append(credential) }
         if place.marker != current.marker { try? await files.removeFile(place.marker) }
       } catch {
-        logger.info("Cannot remove the previous credential file \(former.path): \(error)")
+        logger.info("Cannot remove a previous credential file: \(AccessFailure(error, at: former.path).detail).")
         rest.append(former)
       }
     }
@@ -125,7 +124,7 @@ extension FileCredentialStore {
 
   /// Removes the credential file, its temporary file and its set-aside versions. Throws `absent` if there is no
   /// credential file.
-  private func removeFiles(at place: CredentialPlace) async throws(FileError) {
+  private func removeFiles(at place: CredentialPlace) async throws {
     await AtomicFile(path: place.file, files: files).discard()
     try await files.removeSetAside(of: place.file)
     try await files.removeFile(place.file)

@@ -17,12 +17,12 @@ package struct FileMetricsStore: MetricsStore {
     self.logger = logger
   }
 
-  package func keep(_ families: [MetricFamily]) async throws(AccessFailure) {
+  package func keep(_ families: [MetricFamily]) async throws {
     let document: JSON = ["version": JSON(Self.version), "metrics": .array(families.map(\.json))]
     try await accessing(file.path, await file.replace(with: Array("\(document)\n".utf8)))
   }
 
-  package func recall() async throws(AccessFailure) -> [MetricFamily] {
+  package func recall() async throws -> [MetricFamily] {
     guard let contents = try await file.read(limit: Self.sizeLimit) else { return [] }
     let document = try? JSON(parsing: contents.bytes)
     if let version = document?["version"]?.int, version > Self.version {

@@ -25,8 +25,8 @@ package actor FileRevocationStore: RevocationStore {
 
   private func path(of id: String) -> String { "\(folder)/\(id).json" }
 
-  package func keep(_ pending: PendingRevocation) async throws(AccessFailure) {
-    try await mutex.withLock { () async throws(AccessFailure) in
+  package func keep(_ pending: PendingRevocation) async throws {
+    try await mutex.withLock {
       try await accessing(folder, await files.createFolders(folder))
       let header = RevocationFile.Header(pending)
       let grant = CredentialFile.bytes(of: pending.credential.grant)
@@ -58,8 +58,8 @@ package actor FileRevocationStore: RevocationStore {
 
   private func read(id: String, at now: Timestamp) async -> PendingRevocation? {
     let path = path(of: id)
-    do throws(AccessFailure) {
-      let contents = try await accessing(path, await files.read(path, limit: Self.sizeLimit, followsLink: false))
+    do {
+      let contents = try await files.read(path, limit: Self.sizeLimit, followsLink: false)
       guard let sealed = try? FileFormat.decode(RevocationFile.self, version: 1, from: contents.bytes),
         let expiresAt = Timestamp(rfc3339: sealed.header.expiresAt)
       else {
@@ -69,7 +69,7 @@ package actor FileRevocationStore: RevocationStore {
       }
       return try sealed.pending(id: id, with: try await key(sealed.header, isMade: false), expiresAt: expiresAt)
     } catch {
-      logger.warning("Cannot revoke the unused grant in \(path) now: \(error.detail).")
+      logger.warning("Cannot revoke the unused grant in \(path) now: \(AccessFailure(error, at: path).detail).")
       return nil
     }
   }
@@ -87,7 +87,7 @@ package actor FileRevocationStore: RevocationStore {
   private var keyPath: String { folder + "/key" }
 
   /// Returns the key for a file. Creates the daemon's key if it is missing and `isMade` is true.
-  private func key(_ header: RevocationFile.Header, isMade: Bool) async throws(AccessFailure) -> SealingKey {
+  private func key(_ header: RevocationFile.Header, isMade: Bool) async throws -> SealingKey {
     if let path = header.keyFile { return try await files.sealingKey(from: path) }
     if isMade, try await !accessing(keyPath, await files.exists(keyPath)) {
       let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }

@@ -22,7 +22,7 @@ struct RevocationFile: Codable {
   let sealed: Data
 
   /// Opens the seal, which also authenticates the header. Throws if the seal cannot be opened.
-  func pending(id: String, with key: SealingKey, expiresAt: Timestamp) throws(AccessFailure) -> PendingRevocation {
+  func pending(id: String, with key: SealingKey, expiresAt: Timestamp) throws -> PendingRevocation {
     guard let account = AccountName(header.account),
       let plaintext = key.open(Array(sealed), associated: FileFormat.encode(header)),
       let grant = try? CredentialFile.grant(from: plaintext, modified: expiresAt)

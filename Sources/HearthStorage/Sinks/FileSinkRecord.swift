@@ -14,7 +14,7 @@ package struct FileSinkRecord: SinkRecord {
     self.clock = clock
   }
 
-  package func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]] {
+  package func recall() async throws -> [SinkTarget: [SinkMark]] {
     guard let document = try await document() else { return [:] }
     guard document["version"]?.int == Self.version, let paths = document["paths"]?.array else {
       // Set the file aside, so that a person can still find the paths in it.
@@ -28,7 +28,7 @@ package struct FileSinkRecord: SinkRecord {
     ) { first, _ in first }
   }
 
-  package func keep(_ claims: [SinkTarget: [SinkMark]]) async throws(AccessFailure) {
+  package func keep(_ claims: [SinkTarget: [SinkMark]]) async throws {
     _ = try await document()
     let claims = claims.map { ($0.key.description, $0.value) }.sorted { $0.0 < $1.0 }
     var marks = JSONObject()
@@ -42,7 +42,7 @@ package struct FileSinkRecord: SinkRecord {
 
   /// Returns the file's content, `null` if it is not JSON, or `nil` if the file does not exist. Throws if a newer
   /// version of Hearth wrote the file, because that file must not be changed.
-  private func document() async throws(AccessFailure) -> JSON? {
+  private func document() async throws -> JSON? {
     guard let contents = try await file.read(limit: Self.sizeLimit) else { return nil }
     let document = (try? JSON(parsing: contents.bytes)) ?? .null
     if let version = document["version"]?.int, version > Self.version {
