@@ -240,7 +240,8 @@ extension OutboxService {
       case .unknownItem: throw Failure.unknownItem(id)
       case .invalidState: throw Failure(.invalidItemState, error.description, account: account)
       case .unavailable(let message), .broken(let message):
-        throw Failure(.storageUnavailable, "Nothing was accepted: \(message)", account: account)
+        let outcome = items.isEmpty ? "" : "Nothing was accepted: "
+        throw Failure(.storageUnavailable, outcome + message, account: account)
       }
     }
   }

@@ -233,7 +233,7 @@ import Testing
     try await withService(answers200) { outbox in
       let (ids, first) = try await takenAhead(outbox)
       outbox.store.setFailing(true)
-      await #expect(throws: Failure.unavailable("The disk is full.")) {
+      await #expect(throws: Failure(.storageUnavailable, "The disk is full.")) {
         try await outbox.service.cancel(ids[1])
       }
       outbox.store.setFailing(false)
