@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SecretTextTests {
   private func reason(_ bytes: [UInt8]) -> String? {
-    #expect(throws: SecretText.Refusal.self) { try SecretText.secret(.clientSecret, in: bytes) }?.reason
+    #expect(throws: SecretText.Refusal.self) { try SecretText.secret(.clientSecret, in: bytes) }?.description
   }
 
   @Test(

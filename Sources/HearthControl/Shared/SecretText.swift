@@ -17,14 +17,14 @@ package enum SecretText {
   }
 
   /// The reason why no secret was found, such as "is empty". It does not quote the file.
-  package struct Refusal: Error, Hashable {
-    package let reason: String
+  package struct Refusal: Error, Hashable, CustomStringConvertible {
+    package let description: String
   }
 
   /// Returns the secret without a byte order mark or trailing newlines. If the text is a JSON object or array, returns
   /// the only secret of this kind in it.
-  package static func secret(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> Secret {
-    guard !bytes.hasUTF16Mark else { throw Refusal(reason: "is UTF-16 text and must be saved as UTF-8") }
+  package static func secret(_ kind: Kind, in bytes: [UInt8]) throws -> Secret {
+    guard !bytes.hasUTF16Mark else { throw Refusal(description: "is UTF-16 text and must be saved as UTF-8") }
     let bytes = bytes.withoutByteOrderMark
     // Treat text that is not valid JSON as the secret, because a secret may start with a brace too.
     if let json = try? JSON(parsing: bytes, allowsTwins: true), json.object != nil || json.array != nil {
@@ -33,21 +33,21 @@ package enum SecretText {
     return Secret(try line(kind, in: bytes))
   }
 
-  private static func line(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> String {
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw Refusal(reason: "is not UTF-8 text") }
+  private static func line(_ kind: Kind, in bytes: [UInt8]) throws -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw Refusal(description: "is not UTF-8 text") }
     let line = String(text.reversed().drop(while: \.isNewline).reversed())
-    guard !line.isEmpty else { throw Refusal(reason: "is empty") }
+    guard !line.isEmpty else { throw Refusal(description: "is empty") }
     guard !text.contains("-----BEGIN ") else {
-      throw Refusal(reason: "is a key or a certificate (PEM), not a secret")
+      throw Refusal(description: "is a key or a certificate (PEM), not a secret")
     }
     guard !line.contains(where: \.isNewline) else {
-      throw Refusal(reason: "has more than one line, but must contain only the secret")
+      throw Refusal(description: "has more than one line, but must contain only the secret")
     }
     guard !line.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      throw Refusal(reason: "contains control characters (if the file is UTF-16, save it as UTF-8)")
+      throw Refusal(description: "contains control characters (if the file is UTF-16, save it as UTF-8)")
     }
     guard !isSetting(line, of: kind) else {
-      throw Refusal(reason: "contains a name and a value, but must contain only the value")
+      throw Refusal(description: "contains a name and a value, but must contain only the value")
     }
     return line
   }
@@ -59,19 +59,19 @@ package enum SecretText {
     return kind.names.contains { name == $0.lowercased() || name.hasSuffix("_\($0.lowercased())") }
   }
 
-  private static func secret(_ kind: Kind, in json: JSON) throws(Refusal) -> String {
+  private static func secret(_ kind: Kind, in json: JSON) throws -> String {
     let found = Set(members(of: json).filter { kind.names.contains($0.name) }.map(\.text))
     // If no name matches, look in `credentials`, where Keycloak's adapters store the client secret.
     let other = kind == .clientSecret ? json["credentials"]?["secret"]?.string : nil
     let all = found.isEmpty ? [other].compactMap(\.self) : Array(found)
     guard all.count <= 1 else {
       throw Refusal(
-        reason: "is JSON with more than one \(kind.names[0]), so Hearth cannot tell which one to use")
+        description: "is JSON with more than one \(kind.names[0]), so Hearth cannot tell which one to use")
     }
     guard let secret = all.first, !secret.isEmpty else {
       let isKey = json["private_key"] != nil
       throw Refusal(
-        reason: "is JSON, not a secret, and contains no \(kind.names[0])"
+        description: "is JSON, not a secret, and contains no \(kind.names[0])"
           + (isKey ? " (it is a service account key)" : ""))
     }
     return secret

@@ -42,7 +42,7 @@ package struct ClientFile: Hashable, Sendable {
     do {
       return try SecretText.secret(.clientSecret, in: bytes)
     } catch {
-      throw .misconfigured(message: "Cannot use the \(name) in \(place), because the file \(error.reason).")
+      throw .misconfigured(message: "Cannot use the \(name) in \(place), because the file \(error).")
     }
   }
 

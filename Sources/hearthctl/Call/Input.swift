@@ -49,7 +49,7 @@ enum Input {
     do {
       return try SecretText.secret(kind, in: bytes)
     } catch {
-      throw CommandFailure(.failed, "\(name) \(error.reason). \(consequence)")
+      throw CommandFailure(.failed, "\(name) \(error). \(consequence)")
     }
   }
 
