@@ -109,7 +109,7 @@ extension HearthClient {
     do {
       return try AccountName(asked: account)
     } catch {
-      throw Failure(.refused(error))
+      throw Failure(ControlClient.Failure(error))
     }
   }
 

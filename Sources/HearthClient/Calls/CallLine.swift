@@ -91,12 +91,12 @@ final class CallLine: Sendable {
       try serve(&client)
       end(.disconnected)
     } catch {
-      end(error)
+      end(ControlClient.Failure(error))
     }
   }
 
   /// Sends calls and delivers their responses until `close` is called.
-  private func serve(_ client: inout ControlClient) throws(ControlClient.Failure) {
+  private func serve(_ client: inout ControlClient) throws {
     var begun: [JSON: Call] = [:]
     while true {
       for call in newCalls() {
@@ -113,7 +113,7 @@ final class CallLine: Sendable {
       let response = try client.nextResponse(until: begun.values.map(\.deadline).min { $0.end < $1.end })
       if let response {
         // An error with a null id applies to the whole connection, for example when there are too many connections.
-        if response.id.isNull, case .failure(let error) = response.outcome { throw .refused(error) }
+        if response.id.isNull { _ = try ControlClient.result(of: response) }
         if let call = begun.removeValue(forKey: response.id) {
           finish(call.number, Result { try ControlClient.result(of: response) })
         }

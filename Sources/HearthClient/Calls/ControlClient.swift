@@ -17,6 +17,7 @@ package enum EitherResult<First, Second> {
 }
 
 /// A connection to the daemon for use by one thread. A call blocks until its response arrives or its deadline passes.
+/// All errors are of the type `Failure`.
 package struct ControlClient: ~Copyable {
   /// The reason why a call failed. The description is a message for the user.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -63,6 +64,11 @@ package struct ControlClient: ~Copyable {
       }
     }
 
+    /// Returns the failure for an error of this client or, in an argument, of a name.
+    init(_ error: any Error) {
+      self = (error as? RPCError).map { .refused($0) } ?? error as? Self ?? .notUnderstood("\(error)")
+    }
+
     /// Formats a duration in seconds, with at most three decimal places.
     private static func seconds(_ duration: Duration) -> String {
       let milliseconds = Int(duration / .milliseconds(1))
@@ -93,7 +99,7 @@ package struct ControlClient: ~Copyable {
   package init(
     path: String, user: UInt32 = getuid(), timeout: Duration = ControlClient.timeout,
     connecting: Duration = ControlClient.connectingTimeout, waker: Waker? = nil
-  ) throws(Failure) {
+  ) throws {
     let socket = try UnixSocket(path: path, within: connecting, waker: waker)
     try socket.requirePeer(user)
     self.socket = socket
@@ -103,14 +109,14 @@ package struct ControlClient: ~Copyable {
   /// Makes a call and returns its result. Waits for at most `limit` (default: the client's `timeout`).
   package mutating func call<Method: ControlMethod>(
     _ call: Method, within limit: Duration? = nil
-  ) throws(Failure) -> Reply<Method.Result> {
+  ) throws -> Reply<Method.Result> {
     try Self.reply(to: Method.self, try self.call(Method.name, call.params, within: limit))
   }
 
   /// Calls any method, including those that this version does not know.
   package mutating func call(
     _ method: String, _ params: JSONObject = [:], within limit: Duration? = nil
-  ) throws(Failure) -> JSON {
+  ) throws -> JSON {
     let deadline = Deadline(after: limit ?? timeout)
     return try Self.result(of: try response(to: [try send(method, params, until: deadline)], until: deadline))
   }
@@ -118,7 +124,7 @@ package struct ControlClient: ~Copyable {
   /// Makes independent calls, sending many before reading the first response. Returns their results in order.
   package mutating func call<Method: ControlMethod>(
     each calls: [Method]
-  ) throws(Failure) -> [Result<Method.Result, RPCError>] {
+  ) throws -> [Result<Method.Result, RPCError>] {
     var results: [Result<Method.Result, RPCError>] = []
     for start in stride(from: 0, to: calls.count, by: Self.sentAtOnce) {
       let calls = calls[start..<min(start + Self.sentAtOnce, calls.count)].map { (Method.name, $0.params) }
@@ -136,7 +142,7 @@ package struct ControlClient: ~Copyable {
   }
 
   /// Sends a call without waiting for its response. Call `response(to:within:)` to get the response.
-  package mutating func begin<Method: ControlMethod>(_ call: Method) throws(Failure) -> BegunCall<Method> {
+  package mutating func begin<Method: ControlMethod>(_ call: Method) throws -> BegunCall<Method> {
     let call = BegunCall<Method>(id: try send(Method.name, call.params, until: Deadline(after: timeout)))
     begun.insert(call.id.description)
     return call
@@ -146,11 +152,11 @@ package struct ControlClient: ~Copyable {
   /// pending.
   package mutating func response<Method>(
     to call: BegunCall<Method>, within limit: Duration
-  ) throws(Failure) -> Reply<Method.Result>? {
+  ) throws -> Reply<Method.Result>? {
     let json: JSON
     do {
       json = try Self.result(of: try response(to: [call.id], until: Deadline(after: limit)))
-    } catch .timedOut {
+    } catch Failure.timedOut {
       return nil
     }
     return try Self.reply(to: Method.self, json)
@@ -159,7 +165,7 @@ package struct ControlClient: ~Copyable {
   /// Waits until one of two pending calls is answered and returns its result.
   package mutating func response<First, Second>(
     to first: BegunCall<First>, or second: BegunCall<Second>?
-  ) throws(Failure) -> EitherResult<First.Result, Second.Result> {
+  ) throws -> EitherResult<First.Result, Second.Result> {
     let ids = [first.id] + (second.map { [$0.id] } ?? [])
     let response = try response(to: ids, until: Deadline(after: timeout))
     let json = try Self.result(of: response)
@@ -168,32 +174,30 @@ package struct ControlClient: ~Copyable {
   }
 
   /// Returns the next response to any call, or `nil` if the deadline passes or the waker interrupts the wait.
-  mutating func nextResponse(until deadline: Deadline?) throws(Failure) -> Response? {
+  mutating func nextResponse(until deadline: Deadline?) throws -> Response? {
     do {
       while true {
         if let response = Response(json: try message(until: deadline)) { return response }
       }
-    } catch .timedOut {
-      return nil
-    } catch .interrupted {
+    } catch Failure.timedOut, Failure.interrupted {
       return nil
     }
   }
 
   /// Sends a call and returns its id. `nextResponse` returns the response.
-  mutating func send(_ method: String, _ params: JSONObject, until deadline: Deadline) throws(Failure) -> JSON {
+  mutating func send(_ method: String, _ params: JSONObject, until deadline: Deadline) throws -> JSON {
     try send([(method, params)], until: deadline)[0]
   }
 
   private mutating func send(
     _ calls: [(method: String, params: JSONObject)], until deadline: Deadline
-  ) throws(Failure) -> [JSON] {
+  ) throws -> [JSON] {
     let ids = calls.indices.map { JSON(lastID + 1 + $0) }
     lastID += calls.count
     let lines = zip(ids, calls).flatMap { Request(id: $0, method: $1.method, params: $1.params).line }
     do {
       try socket.write(lines, until: deadline, reading: &framer)
-    } catch .disconnected {
+    } catch Failure.disconnected {
       // Continue, because the daemon may have sent an error before it closed the connection, and that error can still
       // be read.
     }
@@ -201,7 +205,7 @@ package struct ControlClient: ~Copyable {
   }
 
   /// Returns the first response to any of these calls.
-  private mutating func response(to ids: [JSON], until deadline: Deadline) throws(Failure) -> Response {
+  private mutating func response(to ids: [JSON], until deadline: Deadline) throws -> Response {
     for id in ids {
       guard let response = early.removeValue(forKey: id.description) else { continue }
       begun.remove(id.description)
@@ -220,7 +224,7 @@ package struct ControlClient: ~Copyable {
         begun.remove(response.id.description)
         return response
       } else {
-        throw .notUnderstood("it is neither a response nor a notification")
+        throw Failure.notUnderstood("it is neither a response nor a notification")
       }
     }
   }
@@ -230,14 +234,14 @@ package struct ControlClient: ~Copyable {
     if begun.contains(response.id.description) { early[response.id.description] = response }
   }
 
-  static func result(of response: Response) throws(Failure) -> JSON {
+  static func result(of response: Response) throws -> JSON {
     try response.outcome.mapError { Failure.refused($0) }.get()
   }
 
   private static func reply<Method: ControlMethod>(
     to method: Method.Type, _ json: JSON
-  ) throws(Failure) -> Reply<Method.Result> {
-    guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
+  ) throws -> Reply<Method.Result> {
+    guard let value = Method.Result(json: json) else { throw Failure.unknownResult(method: Method.name) }
     return Reply(value: value, json: json)
   }
 
@@ -248,29 +252,29 @@ package struct ControlClient: ~Copyable {
   }
 
   /// Returns the next notification, or `nil` once the daemon has closed the connection.
-  package mutating func nextNotification(within limit: Duration? = nil) throws(Failure) -> Notification? {
+  package mutating func nextNotification(within limit: Duration? = nil) throws -> Notification? {
     if !notifications.isEmpty { return notifications.removeFirst() }
     let deadline = limit.map { Deadline(after: $0) }
-    while true {
-      do {
+    do {
+      while true {
         let json = try message(until: deadline)
         if let notification = Notification(json: json) { return notification }
         if let response = Response(json: json) { keep(response) }
-      } catch .disconnected {
-        return nil
       }
+    } catch Failure.disconnected {
+      return nil
     }
   }
 
-  private mutating func message(until deadline: Deadline?) throws(Failure) -> JSON {
+  private mutating func message(until deadline: Deadline?) throws -> JSON {
     while true {
       let line: [UInt8]?
-      do { line = try framer.next() } catch { throw .notUnderstood("a line is too long") }
+      do { line = try framer.next() } catch { throw Failure.notUnderstood("a line is too long") }
       guard let line else {
         framer.push(try socket.read(until: deadline))
         continue
       }
-      do { return try JSON(parsing: line) } catch { throw .notUnderstood("\(error)") }
+      do { return try JSON(parsing: line) } catch { throw Failure.notUnderstood("\(error)") }
     }
   }
 }

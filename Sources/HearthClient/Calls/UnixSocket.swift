@@ -11,6 +11,8 @@ struct Deadline: Sendable {
 
 /// A connected Unix stream socket, closed when it goes out of scope. Operations block at most until their deadline.
 struct UnixSocket: ~Copyable {
+  private typealias Failure = ControlClient.Failure
+
   /// The size of each read in bytes, enough for most answers. A larger buffer would take longer to wipe.
   private static let readSize = 8192
 
@@ -20,14 +22,14 @@ struct UnixSocket: ~Copyable {
 
   /// Connects to a path that `SocketPath.check` accepts. Throws `timedOut` if the server's queue stays full for
   /// `limit`. `waker` interrupts later reads.
-  init(path: String, within limit: Duration, waker: Waker?) throws(ControlClient.Failure) {
+  init(path: String, within limit: Duration, waker: Waker?) throws {
     (self.path, self.waker) = (path, waker)
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else {
       // These errors mean that a sandbox, such as a seccomp filter, forbids Unix sockets. systemd's
       // RestrictAddressFamilies= causes EAFNOSUPPORT.
       throw [EPERM, EACCES, EAFNOSUPPORT].contains(errno)
-        ? .forbidden(reason: String(cString: strerror(errno))) : unreachable()
+        ? Failure.forbidden(reason: String(cString: strerror(errno))) : unreachable()
     }
     let (seconds, attoseconds) = limit.components
     // Set at least one microsecond, because a timeout of zero would wait forever (socket(7)).
@@ -35,8 +37,8 @@ struct UnixSocket: ~Copyable {
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     guard SocketPath.withAddress(of: path, { connect(descriptor, $0, $1) }) == 0 else {
       switch errno {
-      case EAGAIN: throw .timedOut(after: limit)
-      case ENOENT, ECONNREFUSED: throw .noDaemon(path: path)
+      case EAGAIN: throw Failure.timedOut(after: limit)
+      case ENOENT, ECONNREFUSED: throw Failure.noDaemon(path: path)
       default: throw unreachable()
       }
     }
@@ -46,22 +48,20 @@ struct UnixSocket: ~Copyable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  func requirePeer(_ expected: uid_t) throws(ControlClient.Failure) {
+  func requirePeer(_ expected: uid_t) throws {
     var peer = PeerCredentials(process: 0, user: 0, group: 0)
     var size = socklen_t(MemoryLayout<PeerCredentials>.size)
     guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { throw unreachable() }
-    guard peer.user == expected else { throw .foreignServer(path: path, user: peer.user) }
+    guard peer.user == expected else { throw Failure.foreignServer(path: path, user: peer.user) }
   }
 
-  private func unreachable(_ code: Int32 = errno) -> ControlClient.Failure {
+  private func unreachable(_ code: Int32 = errno) -> Failure {
     .unreachable(path: path, reason: String(cString: strerror(code)))
   }
 
   /// Sends all bytes. Meanwhile, passes incoming bytes to `framer`, because both sides would wait forever if neither
   /// read while the other was writing.
-  func write(
-    _ bytes: [UInt8], until deadline: Deadline?, reading framer: inout LineFramer
-  ) throws(ControlClient.Failure) {
+  func write(_ bytes: [UInt8], until deadline: Deadline?, reading framer: inout LineFramer) throws {
     var written = 0
     while written < bytes.count {
       let ready = try wait(for: Int16(POLLIN) | Int16(POLLOUT), until: deadline)
@@ -75,12 +75,12 @@ struct UnixSocket: ~Copyable {
       if count >= 0 {
         written += count
       } else if errno != EAGAIN, errno != EINTR {
-        throw errno == EPIPE || errno == ECONNRESET ? .disconnected : unreachable()
+        throw errno == EPIPE || errno == ECONNRESET ? Failure.disconnected : unreachable()
       }
     }
   }
 
-  func read(until deadline: Deadline?) throws(ControlClient.Failure) -> [UInt8] {
+  func read(until deadline: Deadline?) throws -> [UInt8] {
     while true {
       _ = try wait(for: Int16(POLLIN), until: deadline)
       let bytes = try received()
@@ -89,7 +89,7 @@ struct UnixSocket: ~Copyable {
   }
 
   /// Returns the bytes that have already arrived, if any.
-  private func received() throws(ControlClient.Failure) -> [UInt8] {
+  private func received() throws -> [UInt8] {
     var failure: Int32 = 0
     var isOver = false
     let bytes = [UInt8](unsafeUninitializedCapacity: Self.readSize) { buffer, count in
@@ -99,21 +99,21 @@ struct UnixSocket: ~Copyable {
       count = max(result, 0)
     }
     switch failure {
-    case 0 where isOver: throw .disconnected
+    case 0 where isOver: throw Failure.disconnected
     case 0, EINTR, EAGAIN: return bytes
-    case ECONNRESET: throw .disconnected
+    case ECONNRESET: throw Failure.disconnected
     default: throw unreachable(failure)
     }
   }
 
   /// Waits until the socket is ready for one of `events`, indefinitely if `deadline` is `nil`.
-  private func wait(for events: Int16, until deadline: Deadline?) throws(ControlClient.Failure) -> Int16 {
+  private func wait(for events: Int16, until deadline: Deadline?) throws -> Int16 {
     while true {
       var entries = (
         pollfd(fd: descriptor, events: events, revents: 0), pollfd(fd: -1, events: Int16(POLLIN), revents: 0)
       )
       if let waker, events == Int16(POLLIN) { entries.1.fd = waker.descriptor }
-      if let deadline, deadline.end <= .now { throw .timedOut(after: deadline.limit) }
+      if let deadline, deadline.end <= .now { throw Failure.timedOut(after: deadline.limit) }
       let timeout = deadline.map { Self.milliseconds(until: $0.end) } ?? -1
       let ready = withUnsafeMutablePointer(to: &entries) { pointer in
         pointer.withMemoryRebound(to: pollfd.self, capacity: 2) { poll($0, 2, timeout) }
@@ -121,7 +121,7 @@ struct UnixSocket: ~Copyable {
       if entries.0.revents != 0 { return entries.0.revents }
       if ready > 0, let waker {
         waker.rest()
-        throw .interrupted
+        throw Failure.interrupted
       }
       if ready < 0, errno != EINTR { throw unreachable() }
     }

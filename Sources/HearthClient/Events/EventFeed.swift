@@ -53,14 +53,14 @@ final class EventFeed: Sendable {
         (state.isAway, state.nextTry) = (false, nil)
         state.pauses.reset()
         return event
-      } catch .interrupted {
+      } catch ControlClient.Failure.interrupted {
         continue
       } catch {
         state.client = nil
         state.nextTry = .now + state.pauses.next()
         guard !state.isAway else { continue }
         state.isAway = true
-        return .unavailable(HearthClient.Failure(error))
+        return .unavailable(HearthClient.Failure(ControlClient.Failure(error)))
       }
     }
     state.client = nil
@@ -68,18 +68,14 @@ final class EventFeed: Sendable {
   }
 
   /// Returns the next event, or `nil` for a step that is not reported as an event.
-  private func nextEvent(_ state: inout State) throws(ControlClient.Failure) -> HearthClient.Event? {
+  private func nextEvent(_ state: inout State) throws -> HearthClient.Event? {
     if state.client == nil { try connect(&state) }
     guard let step = try state.follower?.next(from: &state.client!) else { return nil }
     return HearthClient.Event(step)
   }
 
-  private func connect(_ state: inout State) throws(ControlClient.Failure) {
-    do {
-      state.follower = EventFollower(Subscribe(account: try AccountName.asked(account)))
-    } catch {
-      throw .refused(error)
-    }
+  private func connect(_ state: inout State) throws {
+    state.follower = EventFollower(Subscribe(account: try AccountName.asked(account)))
     state.client = try ControlClient(
       path: path, timeout: timeout, connecting: min(timeout, ControlClient.connectingTimeout), waker: waker)
   }

@@ -27,33 +27,29 @@ package struct EventFollower: Sendable {
 
   /// Returns the next step, or `nil` if none arrives within `limit`. After `events.closed` or a gap, the next step is a
   /// snapshot.
-  package mutating func next(
-    from daemon: inout ControlClient, within limit: Duration? = nil
-  ) throws(ControlClient.Failure) -> Step? {
+  package mutating func next(from daemon: inout ControlClient, within limit: Duration? = nil) throws -> Step? {
     while true {
       guard subscription != nil else { return .snapshot(try subscribe(daemon: &daemon)) }
-      do throws(ControlClient.Failure) {
+      do {
         guard let notification = try daemon.nextNotification(within: limit ?? min(Self.silence, daemon.timeout)) else {
-          throw .disconnected
+          throw ControlClient.Failure.disconnected
         }
         if let step = try take(notification, &daemon) { return step }
-      } catch .timedOut {
+      } catch ControlClient.Failure.timedOut {
         if limit != nil { return nil }
         _ = try daemon.call(GetInfo())
       }
     }
   }
 
-  private mutating func subscribe(daemon: inout ControlClient) throws(ControlClient.Failure) -> Subscription {
+  private mutating func subscribe(daemon: inout ControlClient) throws -> Subscription {
     let value = try daemon.call(call).value
     (subscription, seq) = (value.id, value.seq)
     return value
   }
 
   /// Returns the step for a notification, or `nil` if the notification is old or belongs to an earlier subscription.
-  private mutating func take(
-    _ notification: Notification, _ daemon: inout ControlClient
-  ) throws(ControlClient.Failure) -> Step? {
+  private mutating func take(_ notification: Notification, _ daemon: inout ControlClient) throws -> Step? {
     guard notification.params["subscription"]?.string == subscription, let number = notification.params["seq"]?.int,
       number > seq
     else { return nil }

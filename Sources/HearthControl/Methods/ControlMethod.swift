@@ -100,13 +100,13 @@ extension TextMethod {
 
 extension AccountName {
   /// Parses an account name. Throws an unknown-account error (1005) if the name is invalid.
-  package init(asked name: String) throws(RPCError) {
-    guard let account = AccountName(name) else { throw .unknownAccount(name) }
+  package init(asked name: String) throws {
+    guard let account = AccountName(name) else { throw RPCError.unknownAccount(name) }
     self = account
   }
 
   /// Parses an optional account name. Throws an unknown-account error (1005) if the name is invalid.
-  package static func asked(_ name: String?) throws(RPCError) -> AccountName? {
+  package static func asked(_ name: String?) throws -> AccountName? {
     if let name { try AccountName(asked: name) } else { nil }
   }
 }

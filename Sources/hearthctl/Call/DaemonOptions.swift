@@ -81,12 +81,12 @@ extension ControlClient {
 
   /// Returns the account's outbox counts, or `nil` if the daemon refuses the call, for example because it cannot read
   /// the outbox.
-  mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
+  mutating func outboxStats(of account: AccountName) throws -> OutboxStats? {
     try outboxStats(of: [account])[0]
   }
 
   /// Returns the outbox counts of several accounts, in order.
-  mutating func outboxStats(of accounts: [AccountName]) throws(Failure) -> [OutboxStats?] {
+  mutating func outboxStats(of accounts: [AccountName]) throws -> [OutboxStats?] {
     try call(each: accounts.map { GetOutboxStats($0) }).map { try? $0.get() }
   }
 }
@@ -102,7 +102,7 @@ extension EventFollower {
   mutating func step(from daemon: inout ControlClient, within limit: Duration? = nil) throws -> Step? {
     do {
       return try next(from: &daemon, within: limit)
-    } catch .disconnected {
+    } catch ControlClient.Failure.disconnected {
       throw CommandFailure.daemonStopped
     }
   }

@@ -107,7 +107,7 @@ struct ImportBatches: ~Copyable {
     do {
       json = try daemon.call(ImportItems.name, params)
     } catch {
-      guard case .refused(let refusal) = error, refusal.isAboutItems else { throw error }
+      guard case ControlClient.Failure.refused(let refusal) = error, refusal.isAboutItems else { throw error }
       return refusal
     }
     guard let receipt = ImportReceipt(json: json) else {

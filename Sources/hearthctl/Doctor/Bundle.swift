@@ -18,7 +18,7 @@ struct Bundle {
       do {
         answers.append((method, try daemon.call(method)))
       } catch {
-        answers.append((method, ["error": .string(error.description)]))
+        answers.append((method, ["error": .string("\(error)")]))
       }
     }
   }

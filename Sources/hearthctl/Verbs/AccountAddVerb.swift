@@ -200,7 +200,7 @@ struct AccountAddVerb: ParsableCommand {
       _ = try daemon.call(GetSession(account))
       return (true, "The daemon has loaded the account.")
     } catch {
-      return (false, "The running daemon could not load the account: \(error.description)")
+      return (false, "The running daemon could not load the account: \(error)")
     }
   }
 

@@ -92,7 +92,8 @@ struct AccountRemoveVerb: ParsableCommand {
       before.waiting = stats.map { $0.pending + $0.inFlight + $0.waiting + $0.held } ?? 0
     } catch {
       // If the daemon has not loaded the account, there is no session.
-      guard case .refused(let rejection) = error, rejection.kind == .unknownAccount else { throw error }
+      guard case ControlClient.Failure.refused(let rejection) = error, rejection.kind == .unknownAccount
+      else { throw error }
     }
     return before
   }
@@ -103,7 +104,8 @@ struct AccountRemoveVerb: ParsableCommand {
     do {
       return try daemon.call(SignOut(account, revoke: true, outbox: .keep), within: .seconds(60)).value
     } catch {
-      guard case .refused(let rejection) = error, rejection.kind == .unknownAccount else { throw error }
+      guard case ControlClient.Failure.refused(let rejection) = error, rejection.kind == .unknownAccount
+      else { throw error }
       return nil
     }
   }

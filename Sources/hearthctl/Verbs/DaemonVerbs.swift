@@ -85,7 +85,9 @@ struct RPCVerb: ParsableCommand {
     do {
       daemonOptions.output.json(try daemon.call(method, params))
     } catch {
-      if case .refused(let rejection) = error, daemonOptions.json { daemonOptions.output.json(rejection.json) }
+      if case ControlClient.Failure.refused(let rejection) = error, daemonOptions.json {
+        daemonOptions.output.json(rejection.json)
+      }
       throw error
     }
   }

@@ -41,8 +41,8 @@ struct DoctorVerb: ParsableCommand {
       known = info
       answers = try ask(&daemon, info)
       if bundle != nil { report.ask(&daemon) }
-    } catch {
-      answers = [Finding(.bad(ExitStatus(error)), "daemon", error.description)]
+    } catch let failure as ControlClient.Failure {
+      answers = [Finding(.bad(ExitStatus(failure)), "daemon", failure.description)]
     }
     findings += files(known) + [.socket(path)] + answers
     if daemonOptions.json {
@@ -73,7 +73,7 @@ struct DoctorVerb: ParsableCommand {
     return findings
   }
 
-  private func ask(_ daemon: inout ControlClient, _ info: DaemonInfo) throws(ControlClient.Failure) -> [Finding] {
+  private func ask(_ daemon: inout ControlClient, _ info: DaemonInfo) throws -> [Finding] {
     let since = info.startedAt.relative(to: .now)
     var findings = [Finding(.good, "daemon", "hearthd \(info.version), process \(info.pid), started \(since)")]
     if info.protocolNumber != HearthVersion.protocolNumber {
@@ -115,13 +115,11 @@ struct DoctorVerb: ParsableCommand {
 
   /// Returns the daemon's checks of the account, such as those of the connections to its provider and APIs. Returns an
   /// empty array if the daemon refuses the call, for example because its version lacks these checks.
-  private func diagnose(
-    _ account: AccountName, _ daemon: inout ControlClient
-  ) throws(ControlClient.Failure) -> [Finding] {
+  private func diagnose(_ account: AccountName, _ daemon: inout ControlClient) throws -> [Finding] {
     do {
       let limit = daemonOptions.timeLimit ?? Self.diagnosisTimeout
       return try daemon.call(DiagnoseSession(account), within: limit).value.checks.map { Finding($0, of: account) }
-    } catch .refused {
+    } catch ControlClient.Failure.refused {
       return []
     }
   }

@@ -120,7 +120,7 @@ struct LoginVerb: ParsableCommand {
       do {
         return (flow, try daemon.call(BeginSignIn(account, flow: flow, replace: replace)))
       } catch {
-        guard case .refused(let rejection) = error else { throw error }
+        guard case ControlClient.Failure.refused(let rejection) = error else { throw error }
         if flow == .password, rejection.kind == .invalidParams { return (flow, try askPassword(account, &daemon)) }
         guard rejection.kind == .flowNotSupported else { throw error }
         missing.append(rejection.message)

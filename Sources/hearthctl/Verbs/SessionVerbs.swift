@@ -81,7 +81,7 @@ struct TokenVerb: ParsableCommand {
       do {
         return try client.call(call)
       } catch {
-        guard case .refused(let refusal) = error, step != nil,
+        guard case ControlClient.Failure.refused(let refusal) = error, step != nil,
           [.locked, .unauthenticated, .reauthRequired, .refreshUnavailable].contains(refusal.kind)
         else { throw error }
         if told != refusal.message, deadline > .now {

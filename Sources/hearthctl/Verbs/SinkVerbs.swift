@@ -102,7 +102,7 @@ struct SinkListVerb: ParsableCommand {
           if let path = check.path { trouble[path] = check.message }
         }
       } catch {
-        guard case .refused = error else { throw error }
+        guard case ControlClient.Failure.refused = error else { throw error }
       }
     }
     return trouble

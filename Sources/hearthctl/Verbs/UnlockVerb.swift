@@ -42,9 +42,8 @@ struct UnlockVerb: ParsableCommand {
     do {
       return try daemon.call(UnlockSessions(account))
     } catch {
-      guard case .refused(let rejection) = error, rejection.kind == .passphraseNeeded, Input.isTerminal else {
-        throw error
-      }
+      guard case ControlClient.Failure.refused(let refusal) = error, refusal.kind == .passphraseNeeded, Input.isTerminal
+      else { throw error }
     }
     // A sealed credential would have locked the session. If the session is not locked, the account therefore has no
     // passphrase yet.

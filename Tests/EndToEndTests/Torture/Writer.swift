@@ -65,19 +65,21 @@ final class Writer: Sendable {
   /// Writes until it is stopped.
   func run() {
     while !state.withLock(\.isStopped) {
-      do throws(ControlClient.Failure) {
+      do {
         var client = try ControlClient(path: socket)
         // One that rests keeps its connection: to take a new one each time would be most of what the daemon does.
         while !state.withLock(\.isStopped) { usleep(try write(&client) ? pace : 2000) }
       } catch {
-        if case .refused(let refusal) = error { state.withLock { $0.refusal = "\(refusal.code) \(refusal.message)" } }
+        if case ControlClient.Failure.refused(let refusal) = error {
+          state.withLock { $0.refusal = "\(refusal.code) \(refusal.message)" }
+        }
         usleep(2000)
       }
     }
   }
 
   /// One call; false where there is nothing to do for a while.
-  private func write(_ client: inout ControlClient) throws(ControlClient.Failure) -> Bool {
+  private func write(_ client: inout ControlClient) throws -> Bool {
     let numbers: Range<Int>? = state.withLock { state in
       if state.isStopped || state.refusal != nil { return nil }
       if state.isPaused, kind == .careless || state.unsure.isEmpty {
