@@ -1,5 +1,6 @@
 import HearthControl
 import HearthCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -130,6 +131,32 @@ import Testing
     #expect(
       await failure { _ = try await hearth.enqueue(request, for: "work", idempotencyKey: "k") }?.kind == .disconnected)
     #expect(daemon.asked.count { $0.method == "outbox.enqueue" } == 3)
+  }
+
+  @Test("a call that finds the connection closed was not sent, and has a new connection even where it writes")
+  func unsent() async throws {
+    let goesOn = Mutex(false)
+    let daemon = daemon { request in
+      if request.method == "hang.up" { return .hangUp }
+      if request.method == "hold" { try? eventually("the test goes on") { goesOn.withLock(\.self) } }
+      return .result([:])
+    }
+    let hearth = try await HearthClient.connect(socket: daemon.path)
+    // More than the socket takes without a reader. A call begins at once, so that the calls are sent in this order.
+    let text = JSON.object(["text": .string(String(repeating: "x", count: 1 << 20))]).description
+    let held = Task.immediate { try await hearth.call("hold") }
+    try await onThread {
+      try eventually("the daemon is asked") { daemon.asked.contains { $0.method == "hold" } }
+    }
+    let last = Task.immediate { try await hearth.call("hang.up", json: text) }
+    let cutOff = Task.immediate { try await hearth.call("long", json: text) }
+    let unsent = Task.immediate { try await hearth.call("write") }
+    goesOn.withLock { $0 = true }
+    #expect(try await held.value == "{}")
+    #expect(await failure { _ = try await last.value }?.kind == .disconnected)
+    #expect(try await unsent.value == "{}")
+    #expect(daemon.asked.count { $0.method == "write" } == 1)
+    _ = await cutOff.result
   }
 
   @Test("a cancelled call ends at once, though no answer comes")

@@ -106,7 +106,11 @@ final class CallLine: Sendable {
           continue
         }
         // If sending fails, `end` reports the call as sent, because the daemon may already have received it.
-        let id = try client.send(call.method, call.params, until: call.deadline)
+        guard let id = try client.send(call.method, call.params, until: call.deadline) else {
+          // Put the call back, so that `end` reports it as not sent.
+          state.withLock { $0.queue.append(call) }
+          continue
+        }
         begun[id] = call
       }
       if state.withLock({ $0.isClosed }) { return }

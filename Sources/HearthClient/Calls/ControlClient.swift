@@ -118,7 +118,8 @@ package struct ControlClient: ~Copyable {
     _ method: String, _ params: JSONObject = [:], within limit: Duration? = nil
   ) throws -> JSON {
     let deadline = Deadline(after: limit ?? timeout)
-    return try Self.result(of: try response(to: [try send(method, params, until: deadline)], until: deadline))
+    let ids = try send([(method, params)], until: deadline).ids
+    return try Self.result(of: try response(to: ids, until: deadline))
   }
 
   /// Makes independent calls, sending many before reading the first response. Returns their results in order.
@@ -129,7 +130,7 @@ package struct ControlClient: ~Copyable {
     for start in stride(from: 0, to: calls.count, by: Self.sentAtOnce) {
       let calls = calls[start..<min(start + Self.sentAtOnce, calls.count)].map { (Method.name, $0.params) }
       let deadline = Deadline(after: timeout)
-      let ids = try send(calls, until: deadline)
+      let ids = try send(calls, until: deadline).ids
       begun.formUnion(ids.map(\.description))
       for id in ids {
         switch try response(to: [id], until: deadline).outcome {
@@ -143,7 +144,7 @@ package struct ControlClient: ~Copyable {
 
   /// Sends a call without waiting for its response. Call `response(to:within:)` to get the response.
   package mutating func begin<Method: ControlMethod>(_ call: Method) throws -> BegunCall<Method> {
-    let call = BegunCall<Method>(id: try send(Method.name, call.params, until: Deadline(after: timeout)))
+    let call = BegunCall<Method>(id: try send([(Method.name, call.params)], until: Deadline(after: timeout)).ids[0])
     begun.insert(call.id.description)
     return call
   }
@@ -184,24 +185,23 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// Sends a call and returns its id. `nextResponse` returns the response.
-  mutating func send(_ method: String, _ params: JSONObject, until deadline: Deadline) throws -> JSON {
-    try send([(method, params)], until: deadline)[0]
+  /// Sends a call and returns its id, or `nil` if the daemon has closed the connection and received nothing of the call.
+  /// `nextResponse` returns the response.
+  mutating func send(_ method: String, _ params: JSONObject, until deadline: Deadline) throws -> JSON? {
+    let (ids, isSent) = try send([(method, params)], until: deadline)
+    return isSent ? ids[0] : nil
   }
 
   private mutating func send(
     _ calls: [(method: String, params: JSONObject)], until deadline: Deadline
-  ) throws -> [JSON] {
+  ) throws -> (ids: [JSON], isSent: Bool) {
     let ids = calls.indices.map { JSON(lastID + 1 + $0) }
     lastID += calls.count
     let lines = zip(ids, calls).flatMap { Request(id: $0, method: $1.method, params: $1.params).line }
-    do {
-      try socket.write(lines, until: deadline, reading: &framer)
-    } catch Failure.disconnected {
-      // Continue, because the daemon may have sent an error before it closed the connection, and that error can still
-      // be read.
-    }
-    return ids
+    // Continue if the daemon has closed the connection, because it may have sent an error before, and that error can
+    // still be read.
+    let written = try socket.write(lines, until: deadline, reading: &framer)
+    return (ids, written > 0)
   }
 
   /// Returns the first response to any of these calls.

@@ -60,24 +60,28 @@ struct UnixSocket: ~Copyable {
   }
 
   /// Sends all bytes. Meanwhile, passes incoming bytes to `framer`, because both sides would wait forever if neither
-  /// read while the other was writing.
-  func write(_ bytes: [UInt8], until deadline: Deadline?, reading framer: inout LineFramer) throws {
+  /// read while the other was writing. Returns the number of bytes sent, which are fewer only if the server has closed
+  /// the connection.
+  func write(_ bytes: [UInt8], until deadline: Deadline?, reading framer: inout LineFramer) throws -> Int {
     var written = 0
-    while written < bytes.count {
-      let ready = try wait(for: Int16(POLLIN) | Int16(POLLOUT), until: deadline)
-      if ready & Int16(POLLIN) != 0 { framer.push(try received()) }
-      guard ready & ~Int16(POLLIN) != 0 else { continue }
-      let count = bytes.withUnsafeBytes {
-        send(
-          descriptor, $0.baseAddress! + written, bytes.count - written,
-          Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+    do {
+      while written < bytes.count {
+        let ready = try wait(for: Int16(POLLIN) | Int16(POLLOUT), until: deadline)
+        if ready & Int16(POLLIN) != 0 { framer.push(try received()) }
+        guard ready & ~Int16(POLLIN) != 0 else { continue }
+        let count = bytes.withUnsafeBytes {
+          send(
+            descriptor, $0.baseAddress! + written, bytes.count - written,
+            Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        }
+        if count >= 0 {
+          written += count
+        } else if errno != EAGAIN, errno != EINTR {
+          throw errno == EPIPE || errno == ECONNRESET ? Failure.disconnected : unreachable()
+        }
       }
-      if count >= 0 {
-        written += count
-      } else if errno != EAGAIN, errno != EINTR {
-        throw errno == EPIPE || errno == ECONNRESET ? Failure.disconnected : unreachable()
-      }
-    }
+    } catch Failure.disconnected {}
+    return written
   }
 
   func read(until deadline: Deadline?) throws -> [UInt8] {
