@@ -17,7 +17,8 @@ struct RequestOptions: ParsableArguments {
   @OptionGroup var option: AccountOption
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("Request body: text, @FILE, or - for standard input.", valueName: "data"))
+    name: .shortAndLong,
+    help: ArgumentHelp("Request body: text, or @FILE (@- or - for standard input).", valueName: "data"))
   var data: String?
 
   @Option(
