@@ -40,6 +40,18 @@ struct LockTests {
     #expect(session.attempts.isEmpty)
   }
 
+  @Test("does not write over other times that another program has given the same tokens during the lock")
+  func timesOnDiskAreOther() {
+    var other = grant
+    other.grant.expiresAt = .sample + .seconds(7200)
+    var session = SessionScript.holding()
+    session.take(.locked(.screen))
+    session.take(.unlocked(.screen))
+    session.reads(.found(other))
+    #expect(session.effects.isEmpty && !session.snapshot.isWritePending)
+    #expect(session.snapshot.token?.expiresAt == grant.grant.expiresAt, "the times in memory stay in use")
+  }
+
   @Test("is unlocked only when every lock is removed; the user's unlock removes only the user's")
   func isASet() {
     var session = SessionScript.holding()
