@@ -104,10 +104,10 @@ extension SessionMachine {
   // MARK: - A call is answered
 
   mutating func answerCalls(at now: Timestamp) -> [SessionAction] {
-    let late = calls.filter { $0.kind == .room && deadline(of: $0, at: now) <= now }
+    let late = calls.all.filter { $0.kind == .room && deadline(of: $0, at: now) <= now }
     let silence = AccessFailure(.storageError, detail: "the storage did not respond in time")
     let dropped = late.flatMap { roomMade($0.id, .failure(silence), at: now) }
-    let answers = calls.compactMap { call in response(to: call, at: now).map { (id: call.id, $0) } }
+    let answers = calls.all.compactMap { call in response(to: call, at: now).map { (id: call.id, $0) } }
     calls.remove(answers.map(\.id))
     return dropped + answers.map { .answer($0, $1) }
   }

@@ -88,7 +88,7 @@ extension SessionMachine {
 
   /// Returns the next time at which the session has to act, or `nil` if only another input can change its state.
   package func nextWake(after now: Timestamp) -> Timestamp? {
-    var times: [Timestamp?] = calls.map { deadline(of: $0, at: now) }
+    var times: [Timestamp?] = calls.all.map { deadline(of: $0, at: now) }
     times += [file.read.retryAt, file.write.wakeAt, locks.note.wakeAt, signInAdvisedAt, plannedRequest(at: now)]
     times += signIns.values.map(\.wakeAt)
     if let active, locks.isEmpty {

@@ -10,7 +10,7 @@ package struct SessionMachine: Sendable {
   package internal(set) var locks = SessionLocks()
   var file = FileAccess()
   var refreshes = RefreshCycle()
-  var calls: [WaitingCall] = []
+  var calls = WaitingCalls()
   /// The grants of imports and sign-ins that are not written yet.
   var incoming: [CallID: IncomingGrant] = [:]
   private(set) var published: PublishedState

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The calls that wait")
 struct WaitingCallsTests {
-  private func calls(_ kinds: WaitingCall.Kind...) -> [WaitingCall] {
-    var calls: [WaitingCall] = []
+  private func calls(_ kinds: WaitingCall.Kind...) -> WaitingCalls {
+    var calls = WaitingCalls()
     for (index, kind) in kinds.enumerated() { calls.add(CallID(index), kind, at: .sample) }
     return calls
   }
@@ -28,19 +28,19 @@ struct WaitingCallsTests {
   func outcomes() {
     var calls = calls(.refresh, .read, .adoption)
     calls.finishRefreshes(.failed(message: "503", retryAfter: nil))
-    #expect(calls.map { $0.outcome == nil } == [false, true, true])
+    #expect(calls.all.map { $0.outcome == nil } == [false, true, true])
     calls.finishRefreshes(.succeeded)
-    #expect(calls[0].outcome == .failed(message: "503", retryAfter: nil))
+    #expect(calls.all[0].outcome == .failed(message: "503", retryAfter: nil))
     calls.finish(.read)
     calls.finish(.adoption)
-    #expect(calls.map(\.outcome).suffix(2) == [.succeeded, .succeeded])
+    #expect(calls.all.map(\.outcome).suffix(2) == [.succeeded, .succeeded])
   }
 
   @Test("for a sign-in are answered that it is superseded, and no others are")
   func supersede() {
     var calls = calls(.refresh, .adoption)
     #expect(calls.supersedeAdoptions(of: .sample) == [.answer(CallID(1), .rejected(.superseded(.sample)))])
-    #expect(calls.map(\.id) == [CallID(0)])
+    #expect(calls.all.map(\.id) == [CallID(0)])
     #expect(calls.supersedeAdoptions(of: .sample) == [])
   }
 
@@ -55,6 +55,6 @@ struct WaitingCallsTests {
       actions == [
         .revoke(credential), .answer(CallID(0), .signedOut(revoke: [])), .answer(CallID(2), .signedOut(revoke: [])),
       ])
-    #expect(calls.map(\.kind) == [.refresh])
+    #expect(calls.all.map(\.kind) == [.refresh])
   }
 }

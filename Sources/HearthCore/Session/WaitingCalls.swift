@@ -24,14 +24,17 @@ struct WaitingCall: Hashable, Sendable {
   var outcome: Outcome?
 }
 
-extension [WaitingCall] {
+/// The calls that wait, in the order of their arrival.
+struct WaitingCalls: Hashable, Sendable {
+  private(set) var all: [WaitingCall] = []
+
   mutating func add(_ id: CallID, _ kind: WaitingCall.Kind, at now: Timestamp, outcome: WaitingCall.Outcome? = nil) {
-    append(WaitingCall(id: id, kind: kind, askedAt: now, outcome: outcome))
+    all.append(WaitingCall(id: id, kind: kind, askedAt: now, outcome: outcome))
   }
 
   /// Whether a call is waiting for a refresh that has not finished yet.
   var wantRefresh: Bool {
-    contains { call in
+    all.contains { call in
       switch call.kind {
       case .token, .refresh: call.outcome == nil
       case .apiRejection, .read, .signOut, .room, .adoption: false
@@ -39,32 +42,32 @@ extension [WaitingCall] {
     }
   }
 
-  func isMakingRoom(for id: CallID) -> Bool { contains { $0.id == id && $0.kind == .room } }
+  func isMakingRoom(for id: CallID) -> Bool { all.contains { $0.id == id && $0.kind == .room } }
 
   /// Whether a sign-out is waiting to be saved.
-  var awaitSignOut: Bool { contains { if case .signOut = $0.kind { true } else { false } } }
+  var awaitSignOut: Bool { all.contains { if case .signOut = $0.kind { true } else { false } } }
 
   /// Whether a call explicitly asks for a refresh. If so, the wait after a failure is shorter.
-  var demandRefresh: Bool { contains { $0.kind == .refresh && $0.outcome == nil } }
+  var demandRefresh: Bool { all.contains { $0.kind == .refresh && $0.outcome == nil } }
 
   mutating func finishRefreshes(_ outcome: WaitingCall.Outcome) {
-    for index in indices where self[index].outcome == nil {
-      switch self[index].kind {
-      case .token, .refresh, .apiRejection: self[index].outcome = outcome
+    for index in all.indices where all[index].outcome == nil {
+      switch all[index].kind {
+      case .token, .refresh, .apiRejection: all[index].outcome = outcome
       case .read, .signOut, .room, .adoption: break
       }
     }
   }
 
   mutating func finish(_ kind: WaitingCall.Kind) {
-    for index in indices where self[index].kind == kind { self[index].outcome = .succeeded }
+    for index in all.indices where all[index].kind == kind { all[index].outcome = .succeeded }
   }
 
   /// Removes and rejects the sign-ins and imports whose grants are being written, because a newer grant or a sign-out
   /// replaces them.
   mutating func supersedeAdoptions(of account: AccountName) -> [SessionAction] {
-    let superseded = filter { $0.kind == .adoption }
-    removeAll { $0.kind == .adoption }
+    let superseded = all.filter { $0.kind == .adoption }
+    all.removeAll { $0.kind == .adoption }
     return superseded.map { .answer($0.id, .rejected(.superseded(account))) }
   }
 
@@ -74,7 +77,7 @@ extension [WaitingCall] {
     _ answer: (_ newest: Credential?, _ revoke: Bool) -> (SessionResponse, before: [SessionAction])
   ) -> [SessionAction] {
     var actions: [SessionAction] = []
-    removeAll { call in
+    all.removeAll { call in
       guard case .signOut(let newest, let revoke) = call.kind else { return false }
       let (response, before) = answer(newest, revoke)
       actions += before + [.answer(call.id, response)]
@@ -83,9 +86,9 @@ extension [WaitingCall] {
     return actions
   }
 
-  mutating func remove(_ answered: [CallID]) { removeAll { answered.contains($0.id) } }
+  mutating func remove(_ answered: [CallID]) { all.removeAll { answered.contains($0.id) } }
 
   mutating func move(by step: Duration) {
-    for index in indices { self[index].askedAt = self[index].askedAt + step }
+    for index in all.indices { all[index].askedAt = all[index].askedAt + step }
   }
 }
