@@ -1,6 +1,9 @@
 /// The locks that are set, and the note on disk that preserves the user's own lock across restarts.
 package struct SessionLocks: Hashable, Sendable {
   package private(set) var all: Set<Lock> = []
+  /// Whether the note on disk has been read. Until then, the session does not read the credential, because the user may
+  /// have locked the account.
+  private(set) var areKnown = false
   var note = WriteRetry()
 
   package var isEmpty: Bool { all.isEmpty }
@@ -17,16 +20,16 @@ package struct SessionLocks: Hashable, Sendable {
     all.insert(lock).inserted && lock == .user ? writeNote() : []
   }
 
-  /// Removes a lock. `isRemembered` is true if the note has been read. Until it has been read, an unlock by the user is
-  /// always saved.
-  mutating func remove(_ lock: Lock, isRemembered: Bool) -> [SessionAction] {
-    let isChange = all.remove(lock) != nil || !isRemembered
+  /// Removes a lock. Until the note has been read, an unlock by the user is always saved.
+  mutating func remove(_ lock: Lock) -> [SessionAction] {
+    let isChange = all.remove(lock) != nil || !areKnown
     return isChange && lock == .user ? writeNote() : []
   }
 
   /// Restores the user's lock from the note on disk, unless a newer note has not been written yet.
-  mutating func restore() {
-    if !note.isUnderWay, note.failures == 0 { all.insert(.user) }
+  mutating func restore(lockedByUser: Bool) {
+    areKnown = true
+    if lockedByUser, !note.isUnderWay, note.failures == 0 { all.insert(.user) }
   }
 
   /// Saves whether the user's lock is set. The store writes notes in order, so the last one wins.

@@ -15,7 +15,7 @@ extension SessionMachine {
     }
     if next.bearer != before.bearer { refreshes.forgetRejection() }
     if active?.credential.subject == nil, subject == before.configuredSubject { subject = next.configuredSubject }
-    for lock in locks.all.subtracting(next.locks) { _ = locks.remove(lock, isRemembered: isStarted) }
+    for lock in locks.all.subtracting(next.locks) { _ = locks.remove(lock) }
     if changed.contains(.store) { file.storeIsDue() }
     if changed.contains(.provider) { providerChanged() }
     refreshes.configurationChanged(endpointIsNew: changed.contains(.endpoint), at: now)

@@ -7,11 +7,11 @@ extension SessionMachine {
       file.read.request()
     }
     // What is remembered about the account still has to be read, even if the session already has a grant.
-    if !isStarted, !file.read.isUnderWay, file.read.retryAt == nil { file.read.request() }
+    if !locks.areKnown, !file.read.isUnderWay, file.read.retryAt == nil { file.read.request() }
     guard file.read.isRequested, file.storeChange != .due, !file.read.isUnderWay, !file.write.isUnderWay,
       !credentialState.isEnding
     else { return [] }
-    return file.beginRead(isRemembered: isStarted)
+    return file.beginRead(isRemembered: locks.areKnown)
   }
 
   mutating func credentialRead(_ reading: CredentialReading, at now: Timestamp) -> [SessionAction] {

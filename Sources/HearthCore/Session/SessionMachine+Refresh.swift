@@ -57,7 +57,7 @@ extension SessionMachine {
     switch credentialState {
     case .active(let active): canRefresh(active, at: now) ? plannedRefresh(active) : nil
     // Wait until it is known whether the user has locked the account.
-    case .starting(isInFlight: false): canAsk && isStarted ? earliestAttempt : nil
+    case .starting(isInFlight: false): canAsk && locks.areKnown ? earliestAttempt : nil
     case .starting(isInFlight: true), .notHeld, .adopting, .ending, .ended, .absent: nil
     }
   }

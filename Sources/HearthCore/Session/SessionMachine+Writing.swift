@@ -86,7 +86,7 @@ extension SessionMachine {
     activate(ActiveGrant(credential: credential, isStored: isStored, timing: adoption.timing), at: now)
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
-    if adoption.unlocks { actions += locks.remove(.user, isRemembered: isStarted) }
+    if adoption.unlocks { actions += locks.remove(.user) }
     actions.append(.publish(.signedIn(subject)))
     if let end = endWithoutRefreshToken, now < end { actions.append(.publish(.expiring(at: end, final: true))) }
     if subject == nil { actions.append(identify(credential)) }

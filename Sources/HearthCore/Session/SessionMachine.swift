@@ -21,9 +21,6 @@ package struct SessionMachine: Sendable {
   var provisionalSubject: Subject?
   /// Identifies the current sign-in. Results of requests from an earlier generation are dropped.
   package internal(set) var epoch = SessionEpoch()
-  /// Whether the session has read what Hearth remembers about the account. Until then, it does not read the credential,
-  /// because the user may have locked the account.
-  package private(set) var isStarted = false
   private(set) var isStopping = false
   var recalled = RecalledGrant()
   var signIns: [CallID: SignIn] = [:]
@@ -103,11 +100,10 @@ package struct SessionMachine: Sendable {
   }
 
   mutating func started(_ remembered: RememberedAccount, at now: Timestamp) {
-    isStarted = true
     file.read.end()
     file.read.request()
     // A sign-out does not remove the lock, so restore it in every state.
-    if remembered.lockedByUser { locks.restore() }
+    locks.restore(lockedByUser: remembered.lockedByUser)
     refreshes.restoreBar(remembered.barred)
     recalled.restore(remembered)
     switch credentialState {
@@ -145,7 +141,7 @@ package struct SessionMachine: Sendable {
       if file.write.lastFailure?.kind == .passphraseRequired { file.write.retryNow() }
     }
     file.keyMayHaveCome()
-    return locks.remove(lock, isRemembered: isStarted)
+    return locks.remove(lock)
   }
 
   private mutating func stopping() -> [SessionAction] {

@@ -357,7 +357,7 @@ extension SessionSimulation {
       if lastEventAt - call.askedAt > limit + call.extra { throw Violation("call \(id.number) waits for too long") }
     }
     // The user's own lock is not known before the remembered state.
-    let known = machine.isStarted ? machine.locks.all : machine.locks.all.union(locks.intersection([.user]))
+    let known = machine.locks.areKnown ? machine.locks.all : machine.locks.all.union(locks.intersection([.user]))
     if known != locks { throw Violation("the machine's locks are not those that were set") }
     let isQuiet = jobs.isEmpty && ledger.inFlight == 0 && awaited.isEmpty
     if isQuiet { try checkPlan(wake) }

@@ -8,21 +8,22 @@ struct SessionLocksTests {
   @Test("record the user's own lock once, and no other")
   func notes() {
     var locks = SessionLocks()
+    locks.restore(lockedByUser: false)
     #expect(locks.add(.screen) == [])
     #expect(locks.add(.user) == [.rememberLockedByUser(true)])
     #expect(locks.add(.user) == [])
     #expect(locks.first == .user)
-    #expect(locks.remove(.user, isRemembered: true) == [.rememberLockedByUser(false)])
-    #expect(locks.remove(.user, isRemembered: true) == [])
-    #expect(locks.remove(.screen, isRemembered: true) == [])
+    #expect(locks.remove(.user) == [.rememberLockedByUser(false)])
+    #expect(locks.remove(.user) == [])
+    #expect(locks.remove(.screen) == [])
     #expect(locks.isEmpty)
   }
 
   @Test("record an unlock even before it is known whether there was a lock")
   func unlockBeforeTheStart() {
     var locks = SessionLocks()
-    #expect(locks.remove(.user, isRemembered: false) == [.rememberLockedByUser(false)])
-    locks.restore()
+    #expect(locks.remove(.user) == [.rememberLockedByUser(false)])
+    locks.restore(lockedByUser: true)
     #expect(locks.isEmpty, "the note that is under way is newer than what was remembered")
   }
 
