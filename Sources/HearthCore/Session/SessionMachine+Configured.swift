@@ -14,7 +14,7 @@ extension SessionMachine {
       active?.refreshAt = refreshAt
     }
     if next.bearer != before.bearer { refreshes.forgetRejection() }
-    if active?.credential.subject == nil, subject == before.configuredSubject { subject = next.configuredSubject }
+    if active?.credential.subject == nil, subject == before.configuredSubject { user.becomes(next.configuredSubject) }
     for lock in locks.all.subtracting(next.locks) { _ = locks.remove(lock) }
     if changed.contains(.store) { file.storeIsDue() }
     if changed.contains(.provider) { providerChanged() }

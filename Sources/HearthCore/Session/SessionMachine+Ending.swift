@@ -88,7 +88,7 @@ extension SessionMachine {
     if credentialState.isEnding {
       credentialState = .absent(signedOut: true)
       actions.append(.publish(.signedOut(subject)))
-      subject = settings.configuredSubject
+      user.becomes(settings.configuredSubject)
     } else if credentialState.isAdopting {
       // A user has signed in during the sign-out.
       actions.append(.publish(.signedOut(subject)))

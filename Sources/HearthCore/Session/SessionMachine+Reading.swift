@@ -172,14 +172,11 @@ extension SessionMachine {
     let owner = credential.subject ?? settings.configuredSubject
     if isOther {
       epoch.generation += 1
-      provisionalSubject = nil
       if let owner, let subject, !owner.isSameUser(as: subject) { refreshes.abandon() }
       refreshes.restart()
       file.write.succeeded()
     }
-    // The remembered subject applies until the provider names a different one. It does not apply to another program's
-    // grant.
-    subject = owner ?? (isOther ? nil : subject)
+    user.found(owner, isOther: isOther)
     let actions: [SessionAction] = isOther ? [.publish(.statusChanged)] : []
     guard locks.isEmpty else {
       credentialState = .notHeld(.locked)
@@ -361,7 +358,7 @@ extension SessionMachine {
     if let owner {
       let refined = credential.subject?.refined(by: owner) ?? owner
       if refined != credential.subject {
-        changesStatus = learn(refined, of: credential) || changesStatus
+        changesStatus = user.learn(refined, of: credential, configured: settings.configuredSubject) || changesStatus
         credential.subject = refined
       }
     }

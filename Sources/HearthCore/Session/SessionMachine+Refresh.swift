@@ -263,7 +263,8 @@ extension SessionMachine {
         refreshAt: refreshTime(of: credential.grant), followsRejection: followsRejection,
         timing: old.timing.of(credential.grant, after: old.grant),
         isExpiryPublished: !isRenewed && old.isExpiryPublished))
-    let isNewlyKnown = credential.subject.map { learn($0, of: old.credential) } ?? false
+    let isNewlyKnown =
+      credential.subject.map { user.learn($0, of: old.credential, configured: settings.configuredSubject) } ?? false
     var actions =
       error.map { failed($0, at: now) } ?? renewed(credential.grant, after: previous, at: now)
     if isNewlyKnown { actions.append(.publish(.statusChanged)) }
@@ -271,14 +272,6 @@ extension SessionMachine {
       actions.append(identify(credential))
     }
     return actions
-  }
-
-  /// Records the user that the provider has named for this sign-in, and returns whether that changes the subject. Until
-  /// then, the configured subject stands in for the user.
-  mutating func learn(_ named: Subject, of credential: Credential) -> Bool {
-    if credential.subject == nil, subject == settings.configuredSubject { provisionalSubject = subject }
-    defer { subject = named }
-    return named != subject
   }
 
   private mutating func renewed(_ grant: Grant, after previous: Fingerprint, at now: Timestamp) -> [SessionAction] {

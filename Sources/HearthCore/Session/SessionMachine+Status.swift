@@ -23,8 +23,8 @@ extension SessionMachine {
       }
     let accessFailure = credentialState.accessFailure
     return SessionStatus(
-      account: account, subject: subject, formerSubject: formerSubject, issuer: settings.issuer,
-      username: settings.username, state: state,
+      account: account, subject: subject, formerSubject: user.former(at: settings.binding?.origin),
+      issuer: settings.issuer, username: settings.username, state: state,
       message: state.message(for: account, detail: detail(trouble, mismatch, stray, isUnsealed: isUnsealed, advice)),
       action: advice, since: published.since, isForeign: mismatch != nil,
       isLocked: !locks.isEmpty, token: visible.map { tokenLife($0) },
@@ -41,13 +41,6 @@ extension SessionMachine {
   private var isWritePending: Bool {
     guard let active, !active.isStored else { return false }
     return file.write.failures > 0 || !file.write.isUnderWay
-  }
-
-  private var formerSubject: Subject? {
-    if let provisionalSubject { return provisionalSubject }
-    guard let subject, !subject.isIssuerAssumed, let origin = settings.binding?.origin else { return nil }
-    let former = Subject(issuer: origin.description, id: subject.id, isIssuerAssumed: true)
-    return former == subject ? nil : former
   }
 
   private var isRefreshing: Bool {

@@ -84,7 +84,7 @@ extension SessionMachine {
     }
     refreshes.liftBar(of: credential.grant.accessToken.fingerprint)
     activate(ActiveGrant(credential: credential, isStored: isStored, timing: adoption.timing), at: now)
-    subject = credential.subject ?? settings.configuredSubject
+    user.becomes(credential.subject ?? settings.configuredSubject)
     var actions: [SessionAction] = []
     if adoption.unlocks { actions += locks.remove(.user) }
     actions.append(.publish(.signedIn(subject)))

@@ -14,11 +14,7 @@ package struct SessionMachine: Sendable {
   /// The grants of imports and sign-ins that are not written yet.
   var incoming: [CallID: IncomingGrant] = [:]
   private(set) var published: PublishedState
-  /// The session's user, who remains known while the session is locked.
-  package internal(set) var subject: Subject?
-  /// The configured subject, if the provider named the user only after the sign-in. Data stored under this subject
-  /// belongs to the named user until another sign-in.
-  var provisionalSubject: Subject?
+  var user = SessionUser()
   /// Identifies the current sign-in. Results of requests from an earlier generation are dropped.
   package internal(set) var epoch = SessionEpoch()
   private(set) var isStopping = false
@@ -110,9 +106,9 @@ package struct SessionMachine: Sendable {
     case .notHeld(.unread), .notHeld(.unreadable): break
     case .notHeld(.locked), .active, .starting, .adopting, .ending, .ended, .absent: return
     }
-    subject = remembered.subject ?? settings.configuredSubject
+    user.becomes(remembered.subject ?? settings.configuredSubject)
     if let end = remembered.end, !isRecoverable(end.reason) {
-      if end.reason == .signedOut { subject = settings.configuredSubject }
+      if end.reason == .signedOut { user.becomes(settings.configuredSubject) }
       credentialState = CredentialState(end)
       published.restore(end)
     }
@@ -127,6 +123,8 @@ package struct SessionMachine: Sendable {
       settings.renewsWithoutRefreshToken
     }
   }
+
+  package var subject: Subject? { user.subject }
 
   /// The grant in memory, if there is one. Setting `nil` has no effect.
   var active: ActiveGrant? {
@@ -184,7 +182,7 @@ package struct SessionMachine: Sendable {
   /// will be dropped.
   mutating func leaveSignIn() {
     epoch.generation += 1
-    provisionalSubject = nil
+    user.leave()
     refreshes.abandon()
   }
 
