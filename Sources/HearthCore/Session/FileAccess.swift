@@ -4,12 +4,7 @@ struct FileAccess: Hashable, Sendable {
   /// Tracks writes and removals, and files that are set aside. The store runs one operation at a time, in order.
   var write = WriteRetry()
   /// The grant on disk, or `nil` if no grant is known to be there.
-  var onDisk: GrantMarks? {
-    didSet {
-      if storeChange == .made { storeChange = .none }
-      lastSeen = onDisk ?? lastSeen
-    }
-  }
+  private(set) var onDisk: GrantMarks?
   /// The last grant that was on disk. Copies may exist elsewhere, even if Hearth has removed the file.
   private(set) var lastSeen: GrantMarks?
   private(set) var storeChange = StoreChange.none
@@ -43,6 +38,24 @@ struct FileAccess: Hashable, Sendable {
     read.succeeded()
     read.request()
     write.retryNow()
+  }
+
+  /// Records the grant that the store's file contains, or `nil` if it contains none.
+  mutating func noteContent(_ marks: GrantMarks?) {
+    if storeChange == .made { storeChange = .none }
+    onDisk = marks
+    lastSeen = marks ?? lastSeen
+  }
+
+  /// Returns whether the grant in memory is not known to have been in the file. If so, a missing file does not mean
+  /// that the grant was removed.
+  func mayLack(_ active: ActiveGrant) -> Bool { onDisk == nil || storeChange == .made && !active.isStored }
+
+  /// Returns whether a grant in the file was there before the grant in memory, which still has to be written, or is a
+  /// copy of such a grant with another access token.
+  func isOlder(_ marks: GrantMarks, than active: ActiveGrant) -> Bool {
+    let isCopy = lastSeen?.spendable == marks.spendable && marks.spendable != GrantMarks(active.grant).spendable
+    return !active.isStored && (marks == onDisk || isCopy)
   }
 
   /// Whether the file is idle: no read is in progress or requested, and no write is in progress.
@@ -102,6 +115,28 @@ struct FileAccess: Hashable, Sendable {
       record.reason == .signedOut
         ? .remove(record, fingerprint: onDisk?.accessToken, revokes: revokesRemoved) : .writeEnd(record)
     ]
+  }
+
+  /// Handles the result of writing an end or removing a credential. Returns false if neither file records the end and
+  /// the session is still `ending`, so the end has to be written again. If one file records it, a later read updates
+  /// the other.
+  mutating func endWritten(
+    _ result: Result<Void, EndNotWritten>, isEnding: Bool, at now: Timestamp, _ random: inout SeededGenerator
+  ) -> Bool {
+    write.end()
+    switch result {
+    case .success:
+      write.succeeded()
+      read.succeeded()
+      noteContent(nil)
+    case .failure(.nowhere(let accessFailure)) where isEnding:
+      write.failed(accessFailure, at: now, share: random.share())
+      return false
+    case .failure(.nowhere(let accessFailure)), .failure(.partly(let accessFailure)):
+      write.failedWithoutRetry(accessFailure)
+      read.failed(at: now)
+    }
+    return true
   }
 
   /// Returns whether a write of the grant has failed but the file contains the same tokens.

@@ -72,7 +72,8 @@ extension SessionMachine {
   // MARK: - The end is on record
 
   mutating func endWritten(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> [SessionAction] {
-    guard isRecorded(result, at: now) else { return publishUnrecordedEnd(at: now) }
+    let isRecorded = file.endWritten(result, isEnding: credentialState.isEnding, at: now, &random)
+    guard isRecorded else { return publishUnrecordedEnd(at: now) }
     if case .ending(let record, _) = credentialState, record.reason != .signedOut { credentialState = .ended(record) }
     return []
   }
@@ -81,7 +82,8 @@ extension SessionMachine {
     let removed = (try? result.get()) ?? RemovedCredentials()
     var written = result.map { _ in }
     if let accessFailure = removed.unrecorded { written = .failure(.partly(accessFailure)) }
-    guard isRecorded(written, at: now) else { return publishUnrecordedEnd(at: now) }
+    let isRecorded = file.endWritten(written, isEnding: credentialState.isEnding, at: now, &random)
+    guard isRecorded else { return publishUnrecordedEnd(at: now) }
     let isComplete = if case .success = result { true } else { false }
     // If the sign-out timed out, its caller cannot revoke the removed credentials, so they are revoked here.
     var actions = calls.awaitSignOut || !file.revokesRemoved ? [] : leave(removed)
@@ -102,26 +104,6 @@ extension SessionMachine {
 
   /// Revokes credentials that were removed after the sign-out was answered, once nobody is signed in as their user.
   func leave(_ removed: RemovedCredentials) -> [SessionAction] { removed.all(newest: nil).map { .revoke($0) } }
-
-  /// Handles the result of writing an end or removing a credential. Returns false if neither file records the end and
-  /// the session is still `ending`, so the end has to be written again. If one file records it, a later read updates
-  /// the other.
-  private mutating func isRecorded(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> Bool {
-    file.write.end()
-    switch result {
-    case .success:
-      file.write.succeeded()
-      file.read.succeeded()
-      file.onDisk = nil
-    case .failure(.nowhere(let accessFailure)) where credentialState.isEnding:
-      file.write.failed(accessFailure, at: now, share: random.share())
-      return false
-    case .failure(.nowhere(let accessFailure)), .failure(.partly(let accessFailure)):
-      file.write.failedWithoutRetry(accessFailure)
-      file.read.failed(at: now)
-    }
-    return true
-  }
 
   // MARK: - The end is not on record
 

@@ -40,7 +40,7 @@ extension SessionMachine {
       if standing == .former, let active, GrantMarks(active.grant) != marks {
         // The grant in memory is newer, so write it again. If Hearth sent the older grant, the provider could end the
         // session.
-        file.onDisk = marks
+        file.noteContent(marks)
         self.active?.isStored = false
       }
       let actions = found(credential, at: now)
@@ -74,7 +74,7 @@ extension SessionMachine {
   private func meaning(of reading: CredentialReading) -> CredentialReading {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
-    case .neverSignedIn where !isYetToBeWritten(active):
+    case .neverSignedIn where !file.mayLack(active):
       return .unreadable(
         AccessFailure(.volumeUnavailable, detail: "its file and Hearth's record of it no longer exist"))
     case .tooNew(let version):
@@ -82,12 +82,6 @@ extension SessionMachine {
         AccessFailure(.storageError, detail: "a newer version of Hearth wrote it (format \(version)); update Hearth"))
     case .neverSignedIn, .found, .ended, .missing, .unreadable, .corrupt: return reading
     }
-  }
-
-  /// Returns whether the grant in memory is not known to have been in the file. If so, a missing file does not mean
-  /// that the grant was removed.
-  private func isYetToBeWritten(_ active: ActiveGrant) -> Bool {
-    file.onDisk == nil || file.storeChange == .made && !active.isStored
   }
 
   private mutating func unreadable(_ accessFailure: AccessFailure, at now: Timestamp) -> [SessionAction] {
@@ -121,7 +115,7 @@ extension SessionMachine {
     case .active(let active):
       self.active?.accessFailure = nil
       if marks == GrantMarks(active.grant) {
-        file.onDisk = marks
+        file.noteContent(marks)
         // The grant's owner, origin or times in memory may have changed since it was written.
         if credential == active.stored { self.active?.isStored = true }
         return readable + confirmRejection(at: now)
@@ -129,14 +123,12 @@ extension SessionMachine {
       let isRefused = [.refreshTokenRejected, .accountDisabled].contains { active.phase == .confirming($0) }
       if isRefused, marks.spendable == GrantMarks(active.grant).spendable {
         // A copy with the refresh token that was just refused is not a newer grant.
-        file.onDisk = marks
+        file.noteContent(marks)
         return readable + confirmRejection(at: now)
       }
-      let isCopy =
-        file.lastSeen?.spendable == marks.spendable && marks.spendable != GrantMarks(active.grant).spendable
-      if !active.isStored, marks == file.onDisk || isCopy {
+      if file.isOlder(marks, than: active) {
         // The file contains an older grant, so write the grant in memory now that the file is accessible.
-        file.onDisk = marks
+        file.noteContent(marks)
         file.write.retryNow()
         return readable + confirmRejection(at: now)
       }
@@ -151,7 +143,7 @@ extension SessionMachine {
     switch credentialState {
     case .ended(let record) where marks.contains(record.fingerprint):
       // The token that was rejected or has expired must not be used again.
-      file.onDisk = marks
+      file.noteContent(marks)
       return file.beginEnd(record)
     case .absent(signedOut: true) where marks == file.onDisk:
       // The removal could not be recorded, and the signed-out grant is in the file again.
@@ -168,7 +160,7 @@ extension SessionMachine {
       case .notHeld: file.onDisk.map { $0 != marks } ?? false
       case .active, .starting, .adopting, .ending, .ended, .absent: file.onDisk != marks
       }
-    file.onDisk = marks
+    file.noteContent(marks)
     let owner = credential.subject ?? settings.configuredSubject
     if isOther {
       epoch.generation += 1
@@ -223,7 +215,7 @@ extension SessionMachine {
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
       // An end that the file records does not end a session whose grant is in memory, so write the grant again.
-      file.onDisk = nil
+      file.noteContent(nil)
       self.active?.isStored = false
       self.active?.accessFailure = nil
     case .ended, .absent:
@@ -252,12 +244,12 @@ extension SessionMachine {
       }
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
-      if isYetToBeWritten(active) {
+      if file.mayLack(active) {
         self.active?.accessFailure = nil
       } else if settings.renewsWithoutRefreshToken {
         // Stop using the grant in memory, and request a new one.
         epoch.generation += 1
-        file.onDisk = nil
+        file.noteContent(nil)
         start()
       } else {
         return end(.credentialMissing, detail: detail, at: now)
@@ -278,7 +270,7 @@ extension SessionMachine {
     case .active:
       active?.isStored = false
       active?.accessFailure = nil
-      file.onDisk = nil
+      file.noteContent(nil)
     }
     file.write.begin()
     return [.setAside(why: why)]

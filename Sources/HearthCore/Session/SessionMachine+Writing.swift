@@ -52,7 +52,7 @@ extension SessionMachine {
       active?.isStored = isStored
     }
     switch result {
-    case .success: if let active { file.onDisk = GrantMarks(active.grant) }
+    case .success: if let active { file.noteContent(GrantMarks(active.grant)) }
     case .failure(let accessFailure):
       if file.write.failures == 1 { actions.append(.publish(.credentialPendingWrite(accessFailure))) }
     }

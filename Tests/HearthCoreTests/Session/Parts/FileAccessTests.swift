@@ -36,7 +36,7 @@ struct FileAccessTests {
     #expect(file.grantWritten(.success(()), at: .sample, &random) == false)
     _ = file.beginWrite(credential, generation: 0)
     #expect(file.grantWritten(.failure(.full), at: .sample, &random) == false)
-    file.onDisk = GrantMarks(credential.grant)
+    file.noteContent(GrantMarks(credential.grant))
     #expect(file.hasSameTokens(as: credential.grant))
     #expect(!file.hasSameTokens(as: Credential.sample(2, issuedAt: .sample).grant))
   }
@@ -44,7 +44,7 @@ struct FileAccessTests {
   @Test("removes the credential on a sign-out, and writes any other end over the grant")
   func end() {
     var file = FileAccess()
-    file.onDisk = GrantMarks(credential.grant)
+    file.noteContent(GrantMarks(credential.grant))
     let signOut = EndRecord(reason: .signedOut, at: .sample, fingerprint: nil)
     let end = EndRecord(reason: .accountDisabled, at: .sample, fingerprint: nil)
     #expect(file.beginEnd(signOut) == [.remove(signOut, fingerprint: credential.grant.accessToken.fingerprint)])
