@@ -82,7 +82,7 @@ extension SessionMachine {
   /// Ends a sign-in or an import. If its grant is being requested, the grant will be revoked when it arrives.
   mutating func end(_ id: CallID, _ why: Failure) -> [SessionAction] {
     calls.remove([id])
-    incoming[id]?.isAnswered = true
+    incoming[id]?.answered()
     return closeSignIns([.answer(id, .rejected(why))])
   }
 
