@@ -179,29 +179,6 @@ extension SessionMachine {
     return actions + questions(about: credential)
   }
 
-  mutating func activate(_ next: ActiveGrant, at now: Timestamp) {
-    let grant = next.grant
-    // The same token remains rejected, even if a lock has wiped it in the meantime.
-    let bearer = grant.bearer(settings.bearer).fingerprint
-    if refreshes.apiRejection?.fingerprint != bearer { refreshes.forgetRejection() }
-    let accessToken = grant.accessToken.fingerprint
-    if refreshes.barred.contains(accessToken), !refreshes.isBarred {
-      let why = "The provider returned a token for another user earlier, so Hearth does not refresh this grant."
-      refreshes.bar(accessToken, why, at: now)
-    }
-    credentialState = .active(next)
-    if recalled.rejected == bearer {
-      if isRenewable(next, at: now) {
-        refreshes.tokenRejected(APIRejection(bearer))
-      } else {
-        active?.isRejected = true
-      }
-    }
-    recalled = RecalledGrant()
-    let refreshAt = refreshTime(of: grant)
-    active?.refreshAt = refreshAt
-  }
-
   // MARK: - No grant is found
 
   /// Plans the request for the client's own first grant. While the session is locked, the request has to wait.

@@ -43,28 +43,6 @@ extension SessionMachine {
     return subject.isSameUser(as: other) && !(areAssumed && subject.issuer != other.issuer)
   }
 
-  mutating func wipeWhereLocked() -> [SessionAction] {
-    guard !file.write.isUnderWay else { return [] }
-    if case .starting(isInFlight: false) = credentialState, !locks.isEmpty { credentialState = .notHeld(.locked) }
-    if let active {
-      guard active.phase == .idle, isSafeOnDisk(active) else { return [] }
-      if let accessFailure = active.accessFailure, settings.locksWhenUnreadable {
-        recalled.wipe(active)
-        credentialState = .notHeld(.unreadable(accessFailure))
-      } else if !locks.isEmpty {
-        recalled.wipe(active)
-        credentialState = .notHeld(.locked)
-        file.read.cancelRetry()
-      }
-    }
-    return locks.isEmpty || credentialState.isAdopting ? [] : file.wipeKey()
-  }
-
-  /// Returns whether the grant can be wiped from memory without losing tokens, because its tokens are on disk.
-  private func isSafeOnDisk(_ active: ActiveGrant) -> Bool {
-    active.isStored || file.isQuiet && active.accessFailure == nil && file.hasSameTokens(as: active.grant)
-  }
-
   /// Returns when to publish that the token expires soon, or `nil` if there is nothing to publish, for example
   /// because a refresh is expected to replace the token in time.
   private func expiryNotice(_ active: ActiveGrant, at now: Timestamp) -> (at: Timestamp, isFinal: Bool)? {

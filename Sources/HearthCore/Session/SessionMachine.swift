@@ -18,7 +18,7 @@ package struct SessionMachine: Sendable {
   /// Identifies the current sign-in. Results of requests from an earlier generation are dropped.
   package internal(set) var epoch = SessionEpoch()
   private(set) var isStopping = false
-  var recalled = RecalledGrant()
+  private(set) var recalled = RecalledGrant()
   var signIns: [CallID: SignIn] = [:]
   var random: SeededGenerator
 
@@ -130,6 +130,51 @@ package struct SessionMachine: Sendable {
   var active: ActiveGrant? {
     get { if case .active(let active) = credentialState { active } else { nil } }
     set { if let newValue { credentialState = .active(newValue) } }
+  }
+
+  mutating func activate(_ next: ActiveGrant, at now: Timestamp) {
+    let grant = next.grant
+    // The same token remains rejected, even if a lock has wiped it in the meantime.
+    let bearer = grant.bearer(settings.bearer).fingerprint
+    if refreshes.apiRejection?.fingerprint != bearer { refreshes.forgetRejection() }
+    let accessToken = grant.accessToken.fingerprint
+    if refreshes.barred.contains(accessToken), !refreshes.isBarred {
+      let why = "The provider returned a token for another user earlier, so Hearth does not refresh this grant."
+      refreshes.bar(accessToken, why, at: now)
+    }
+    credentialState = .active(next)
+    if recalled.rejected == bearer {
+      if isRenewable(next, at: now) {
+        refreshes.tokenRejected(APIRejection(bearer))
+      } else {
+        active?.isRejected = true
+      }
+    }
+    recalled = RecalledGrant()
+    let refreshAt = refreshTime(of: grant)
+    active?.refreshAt = refreshAt
+  }
+
+  private mutating func wipeWhereLocked() -> [SessionAction] {
+    guard !file.write.isUnderWay else { return [] }
+    if case .starting(isInFlight: false) = credentialState, !locks.isEmpty { credentialState = .notHeld(.locked) }
+    if let active {
+      guard active.phase == .idle, isSafeOnDisk(active) else { return [] }
+      if let accessFailure = active.accessFailure, settings.locksWhenUnreadable {
+        recalled.wipe(active)
+        credentialState = .notHeld(.unreadable(accessFailure))
+      } else if !locks.isEmpty {
+        recalled.wipe(active)
+        credentialState = .notHeld(.locked)
+        file.read.cancelRetry()
+      }
+    }
+    return locks.isEmpty || credentialState.isAdopting ? [] : file.wipeKey()
+  }
+
+  /// Returns whether the grant can be wiped from memory without losing tokens, because its tokens are on disk.
+  private func isSafeOnDisk(_ active: ActiveGrant) -> Bool {
+    active.isStored || file.isQuiet && active.accessFailure == nil && file.hasSameTokens(as: active.grant)
   }
 
   private mutating func unlocked(_ lock: Lock, at now: Timestamp) -> [SessionAction] {
