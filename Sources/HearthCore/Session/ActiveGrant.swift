@@ -12,12 +12,12 @@ package struct ActiveGrant: Hashable, Sendable {
   package internal(set) var phase = RefreshPhase.idle
   /// Whether the grant replaced one that an API had rejected. If an API rejects this grant, too, within two minutes
   /// of its issue, the session ends, unless the rejection has `isAcceptedElsewhere`.
-  var followsRejection = false
+  private(set) var followsRejection = false
   /// Whether an API has rejected this grant, which cannot be renewed and is not known to be accepted elsewhere. If
   /// so, the status advises a sign-in.
   var isRejected = false
   /// How reliable the grant's times are.
-  var timing: GrantTiming
+  private(set) var timing: GrantTiming
   var isExpiryPublished = false
 
   package var grant: Grant { credential.grant }

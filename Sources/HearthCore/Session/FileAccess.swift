@@ -139,8 +139,12 @@ struct FileAccess: Hashable, Sendable {
     return true
   }
 
-  /// Returns whether a write of the grant has failed but the file contains the same tokens.
-  func hasSameTokens(as grant: Grant) -> Bool { write.failures > 0 && onDisk == GrantMarks(grant) }
+  /// Returns whether the grant can be wiped from memory without losing tokens, because its tokens are on disk, even if
+  /// a write of its other details has failed.
+  func holdsTokens(of active: ActiveGrant) -> Bool {
+    active.isStored
+      || isQuiet && active.accessFailure == nil && write.failures > 0 && onDisk == GrantMarks(active.grant)
+  }
 
   /// Records that the store may have a key again, because the user may have entered the passphrase.
   mutating func keyMayHaveCome() { mayHoldKey = true }

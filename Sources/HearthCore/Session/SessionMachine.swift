@@ -159,7 +159,7 @@ package struct SessionMachine: Sendable {
     guard !file.write.isUnderWay else { return [] }
     if case .starting(isInFlight: false) = credentialState, !locks.isEmpty { credentialState = .notHeld(.locked) }
     if let active {
-      guard active.phase == .idle, isSafeOnDisk(active) else { return [] }
+      guard active.phase == .idle, file.holdsTokens(of: active) else { return [] }
       if let accessFailure = active.accessFailure, settings.locksWhenUnreadable {
         recalled.wipe(active)
         credentialState = .notHeld(.unreadable(accessFailure))
@@ -170,11 +170,6 @@ package struct SessionMachine: Sendable {
       }
     }
     return locks.isEmpty || credentialState.isAdopting ? [] : file.wipeKey()
-  }
-
-  /// Returns whether the grant can be wiped from memory without losing tokens, because its tokens are on disk.
-  private func isSafeOnDisk(_ active: ActiveGrant) -> Bool {
-    active.isStored || file.isQuiet && active.accessFailure == nil && file.hasSameTokens(as: active.grant)
   }
 
   private mutating func unlocked(_ lock: Lock, at now: Timestamp) -> [SessionAction] {

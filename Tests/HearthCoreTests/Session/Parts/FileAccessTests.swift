@@ -37,8 +37,13 @@ struct FileAccessTests {
     _ = file.beginWrite(credential, generation: 0)
     #expect(file.grantWritten(.failure(.full), at: .sample, &random) == false)
     file.noteContent(GrantMarks(credential.grant))
-    #expect(file.hasSameTokens(as: credential.grant))
-    #expect(!file.hasSameTokens(as: Credential.sample(2, issuedAt: .sample).grant))
+    for _ in 0..<3 { file.write.end() }
+    let unwritten = ActiveGrant(credential: credential, isStored: false, timing: .read)
+    #expect(!file.holdsTokens(of: unwritten), "a read is under way")
+    file.endRead()
+    #expect(file.holdsTokens(of: unwritten))
+    let newer = Credential.sample(2, issuedAt: .sample)
+    #expect(!file.holdsTokens(of: ActiveGrant(credential: newer, isStored: false, timing: .read)))
   }
 
   @Test("removes the credential on a sign-out, and writes any other end over the grant")
