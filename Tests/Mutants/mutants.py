@@ -42,8 +42,6 @@ MEMORY = 6 << 30
 EQUIVALENT = [
     ("Outbox/OutboxMachine.swift", "var lastPauseNumber = 0", "0 becomes 1",
         "Pause numbers are only compared with each other, and with the 0 of an account without pauses."),
-    ("Session/SessionMachine+Reading.swift", "epoch.generation += 1", "1 becomes 2",
-        "Generations are only compared with each other, and each is unique."),
     ("Session/SessionInput.swift", "var userLocks = 0", "0 becomes 1", "The counts are only compared with each other."),
 ]
 

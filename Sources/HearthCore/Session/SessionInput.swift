@@ -103,9 +103,15 @@ package enum SessionCall: Sendable {
 package struct SessionEpoch: Hashable, Sendable {
   /// Counts sign-ins (including the client's own), sign-outs and other programs' grants. The end of a session does
   /// not count.
-  package internal(set) var generation = 0
+  package private(set) var generation = 0
   /// Counts changes of the issuer or the client, which do not end the session.
-  var provider = 0
+  private(set) var provider = 0
   /// Counts how often the user has locked the account. A sign-in removes only a lock that was set before it began.
-  var userLocks = 0
+  private(set) var userLocks = 0
+
+  mutating func grantReplaced() { generation += 1 }
+
+  mutating func providerChanged() { provider += 1 }
+
+  mutating func userLocked() { userLocks += 1 }
 }

@@ -26,7 +26,7 @@ extension SessionMachine {
   /// Handles a new issuer or client. Keeps the grant, because a grant is sent only to the provider that issued it. If
   /// the client is about to request its own first grant, or may do so now, reads the credential again first.
   private mutating func providerChanged() {
-    epoch.provider += 1
+    epoch.providerChanged()
     refreshes.providerChanged()
     let findsOut =
       switch credentialState {

@@ -163,7 +163,7 @@ extension SessionMachine {
     file.noteContent(marks)
     let owner = credential.subject ?? settings.configuredSubject
     if isOther {
-      epoch.generation += 1
+      epoch.grantReplaced()
       if let owner, let subject, !owner.isSameUser(as: subject) { refreshes.abandon() }
       refreshes.restart()
       file.write.succeeded()
@@ -225,7 +225,7 @@ extension SessionMachine {
         self.active?.accessFailure = nil
       } else if settings.renewsWithoutRefreshToken {
         // Stop using the grant in memory, and request a new one.
-        epoch.generation += 1
+        epoch.grantReplaced()
         file.noteContent(nil)
         start()
       } else {

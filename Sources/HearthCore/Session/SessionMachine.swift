@@ -74,7 +74,7 @@ package struct SessionMachine: Sendable {
     case .locked(let lock):
       guard settings.locks.contains(lock) else { return [] }
       if lock == .user {
-        epoch.userLocks += 1
+        epoch.userLocked()
         if case .adopting(var adoption) = credentialState {
           adoption.unlocks = false
           credentialState = .adopting(adoption)
@@ -221,7 +221,7 @@ package struct SessionMachine: Sendable {
   /// Starts a new generation, because the grant is being replaced or signed out. The results of its pending requests
   /// will be dropped.
   mutating func leaveSignIn() {
-    epoch.generation += 1
+    epoch.grantReplaced()
     user.leave()
     refreshes.abandon()
   }
