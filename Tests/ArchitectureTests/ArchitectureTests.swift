@@ -94,6 +94,14 @@ struct ArchitectureBiteTests {
     #expect(rule.breaches(in: [file]).count == 1)
   }
 
+  @Test(
+    "a file with a single type may have 600 lines", arguments: [(400, "", 0), (600, "", 1), (400, "extension A {}", 1)])
+  func longFile(lines: Int, other: String, breaches: Int) throws {
+    let rule = try #require(HouseRule.all.first { $0.name.contains("400 lines") })
+    let text = "package struct A {" + String(repeating: "\n", count: lines) + "}\n" + other
+    #expect(rule.breaches(in: [SourceFile(path: "Sources/HearthCore/A.swift", text: text)]).count == breaches)
+  }
+
   private static func shortLimits(_ target: String, _ sample: String) throws -> Int {
     let rule = try #require(HouseRule.all.first { $0.name.contains("no limit below 10 s") })
     return rule.breaches(in: [SourceFile(path: "Tests/\(target)/A.swift", text: sample)]).count
