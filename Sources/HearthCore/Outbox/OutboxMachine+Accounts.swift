@@ -60,7 +60,7 @@ extension OutboxMachine {
     let keepsLess =
       settings.keepDelivered < self.settings.keepDelivered || settings.keepDead < self.settings.keepDead
       || settings.maxItems < self.settings.maxItems
-    if keepsLess, nextPruneAt != nil { nextPruneAt = now }
+    if keepsLess { sweeps.keepsLess(at: now) }
     self.settings = settings
     policy = DeliveryPolicy(settings)
     for name in accounts.keys where apis[name] == nil {

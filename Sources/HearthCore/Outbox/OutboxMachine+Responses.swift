@@ -233,7 +233,7 @@ extension OutboxMachine {
       accounts[name]?.refused.settled(delivery.number)
     }
     if outcome.leavesLane {
-      finishedSincePrune += 1
+      sweeps.itemFinished()
     } else {
       accounts[name]?.senders[id]?.rest = []
     }

@@ -9,8 +9,6 @@ extension OutboxMachine {
   /// obtained, one after a refresh, and two more in case the token changes in the meantime.
   private static let maxRequests = 5
   static let timeProbeInterval = Duration.seconds(60)
-  /// The minimum interval between requests for the time if only the store's sweep needs it.
-  private static let sweepTimeInterval = Duration.seconds(900)
 
   /// Returns how many more senders of a kind may start for one origin.
   func freeSenders(_ kind: OutboxKinds, beside sending: OriginLoad.Count) -> Int {
@@ -82,14 +80,8 @@ extension OutboxMachine {
       return (name, origin)
     }
     if asked.isEmpty { return sweepTimeToAsk(at: now).map { [$0] } ?? [] }
-    sweepTimeAskedAt = now
+    sweeps.timeAsked(at: now)
     return asked
-  }
-
-  /// The time at which to ask a server for the time before a sweep, or `nil` if no sweep needs the time.
-  var sweepTimeAt: Timestamp? {
-    guard skew == nil, let due = [nextExpiryAt, tooOldSince].compactMap(\.self).min() else { return nil }
-    return max(due, sweepTimeAskedAt.map { $0 + Self.sweepTimeInterval } ?? due)
   }
 
   /// Handles the result of asking a server for the time. After a few requests without a response, stops asking.
@@ -104,14 +96,14 @@ extension OutboxMachine {
   }
 
   private mutating func sweepTimeToAsk(at now: Timestamp) -> (AccountName, Origin)? {
-    guard isRecovered, senders.isEmpty, let sweepTimeAt, sweepTimeAt <= now else { return nil }
+    guard isRecovered, senders.isEmpty, let due = sweeps.timeNeededAt, due <= now else { return nil }
     let known = accounts.filter { $0.value.isConfigured && !$0.value.api.origins.isEmpty }
     let sendable = known.filter(\.value.isSendable)
     // Choose at random, to avoid asking the same silent server every time.
     guard let name = chosen(of: (sendable.isEmpty ? known : sendable).keys.sorted()),
       let origin = chosen(of: known[name]?.api.origins.sorted { $0.description < $1.description } ?? [])
     else { return nil }
-    sweepTimeAskedAt = now
+    sweeps.timeAsked(at: now)
     return (name, origin)
   }
 

@@ -3,10 +3,6 @@ extension OutboxMachine {
   /// The maximum number of items per step of longer work. Deliveries continue between the steps.
   package static let batch = 256
   private static let storeRetry = Duration.milliseconds(500)
-  private static let shortestPruneInterval = Duration.seconds(60)
-  private static let wipeDelay = Duration.seconds(1)
-  /// The number of finished items after which the store is pruned immediately.
-  private static let finishedAtOnce = 1024
   static let longestUnwritten = Duration.milliseconds(50)
 
   /// One kind of work in a round. Each round visits every kind, so that no kind is delayed for long.
@@ -70,45 +66,32 @@ extension OutboxMachine {
     case .exchange:
       let request = request(at: now)
       if request.isEmpty { return nil }
-      expiryAsked()
+      sweeps.expiryAsked()
       return .exchange(request)
-    case .expire:
-      // After a start or a clock step, find out when the next item expires, even if nothing is claimed.
-      let agreed = agreedTime(at: now)
-      let isDue = if let nextExpiryAt, let agreed { nextExpiryAt <= agreed } else { false }
-      guard !isExpiryRead || isDue else { return nil }
-      expiryAsked()
-      return .expire(agreed)
-    case .prune:
-      guard let nextPruneAt,
-        nextPruneAt <= now || finishedSincePrune >= Self.finishedAtOnce || wipeAt.map({ $0 <= now }) == true
-      else { return nil }
-      // Clear this before the work starts, because a delivery can set it again while the store works.
-      wipeAt = nil
-      return .prune(agreedTime(at: now))
+    case .expire: return sweeps.expire(at: now)
+    case .prune: return sweeps.prune(at: now)
     case .publishHeld(let name):
       guard let account = accounts[name], account.isPublishingHeld else { return nil }
       return .publishHeld(name, cursor: account.heldCursor)
     }
   }
 
-  /// Schedules a sweep after content was removed. A sweep is about as expensive as a commit, so it is delayed to cover
-  /// several removals.
-  package mutating func wipeSoon(at now: Timestamp) { wipeAt = wipeAt ?? now + Self.wipeDelay }
+  /// Schedules a sweep after content was removed.
+  package mutating func wipeSoon(at now: Timestamp) { sweeps.wipeSoon(at: now) }
 
   /// Schedules a retry after a failure. Outcomes are kept in the meantime, and nothing is claimed. After a failed
   /// sweep, only the next sweep is delayed.
   package mutating func storeFailed(_ work: OutboxStoreWork, at now: Timestamp) {
-    if case .prune = work { return (finishedSincePrune, nextPruneAt) = (0, now + Self.shortestPruneInterval) }
+    if case .prune = work { return sweeps.pruneFailed(at: now) }
     storeFailed(at: now)
     switch work {
     case .recover, .prune, .publishHeld: break
-    case .expire: isExpiryRead = false
+    case .expire: sweeps.expiryFailed()
     case .configure: arePausesRead = false
     case .bind(let name, _, _, _): accounts[name]?.bindAgain()
     case .free: freeAgain(work)
     case .exchange(let request):
-      isExpiryRead = false
+      sweeps.expiryFailed()
       unwritten.failed(at: now)
       for demand in request.demands {
         accounts[demand.account]?.unclaimed.endClaim()
@@ -124,7 +107,7 @@ extension OutboxMachine {
   /// recovered. Requests in flight may finish, but their outcomes have no effect.
   package mutating func storeBroke(at now: Timestamp) {
     (isRecovered, arePausesRead) = (false, false)
-    (nextExpiryAt, isExpiryRead) = (nil, false)
+    sweeps.storeBroke()
     for name in accounts.keys {
       withdraw(name, at: now)
       accounts[name]?.bindAgain()
@@ -138,7 +121,7 @@ extension OutboxMachine {
 
   package mutating func recovered(at now: Timestamp) {
     isRecovered = true
-    nextPruneAt = now
+    sweeps.recovered(at: now)
   }
 
   /// Applies the pauses that the store has read. `number` is the read's `nextPauseNumber()`.
@@ -179,24 +162,11 @@ extension OutboxMachine {
     wake(name)
   }
 
-  /// Forgets the next expiry just before the store is asked for it. An item that is enqueued while the store works
-  /// records its expiry here, and `expired(next:)` keeps the earlier of the two.
-  private mutating func expiryAsked() { (nextExpiryAt, isExpiryRead) = (nil, true) }
-
   /// Records when the next item expires, as reported by the store.
-  package mutating func expired(next: Timestamp?) { nextExpiryAt = [nextExpiryAt, next].compactMap(\.self).min() }
+  package mutating func expired(next: Timestamp?) { sweeps.expires(at: next) }
 
-  /// Plans the next sweep after the store has been pruned.
   package mutating func pruned(_ pruning: OutboxPruning, at now: Timestamp) {
-    finishedSincePrune = 0
-    // Finished items may stay up to an eighth longer than configured, so that an idle daemon wakes up less often.
-    let interval = min(settings.keepDelivered, settings.keepDead) / 8
-    let tooOld = pruning.nextAt.flatMap { $0 < agreedTime(at: now) ?? now ? $0 : nil }
-    tooOldSince = skew == nil ? tooOld : nil
-    // If a server has reported the time in the meantime, the items that seemed too old can be removed now.
-    let isMore = pruning.isMore || skew != nil && tooOld != nil
-    let pause = pruning.leavesContent ? Self.shortestPruneInterval : max(interval, Self.shortestPruneInterval)
-    nextPruneAt = isMore ? now : now + pause
+    sweeps.pruned(pruning, keeping: settings, at: now)
   }
 
   package mutating func heldPublished(_ name: AccountName, cursor: String?) {
@@ -211,8 +181,7 @@ extension OutboxMachine {
   package mutating func nextWake(after begun: Timestamp) -> Timestamp {
     if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
     restQuiet()
-    var deadlines = [stopsAt, nextPruneAt, nextPruneAt == nil ? nil : wipeAt]
-    deadlines.append(skew.map { skew in nextExpiryAt.map { $0 - min(skew, .zero) } } ?? sweepTimeAt)
+    var deadlines = [stopsAt] + sweeps.deadlines
     if let since = unwritten.since { deadlines.append(since + Self.longestUnwritten) }
     let isAnyWaiting = awake.contains { accounts[$0].map(\.isWaiting) ?? false }
     if isAnyWaiting { deadlines += awake.map { accounts[$0]?.nextSlowAt(after: begun) } }

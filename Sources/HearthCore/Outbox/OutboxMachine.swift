@@ -25,23 +25,9 @@ package struct OutboxMachine {
   /// The remaining phases of the current round.
   var round: [StorePhase] = []
 
-  /// How far the servers' clocks are ahead of this machine's clock (`ServerClocks`), or `nil` if that is unknown.
-  var skew: Duration?
+  var sweeps = SweepSchedule()
   /// The start of the current or last exchange with the store.
   var exchangeAskedAt = Timestamp(milliseconds: 0)
-  var nextExpiryAt: Timestamp?
-  /// Whether the store has been asked for `nextExpiryAt` since this machine's clock was last set.
-  var isExpiryRead = false
-  var nextPruneAt: Timestamp?
-  /// The time at which to remove the content of delivered, cancelled and replaced items from the store's files.
-  var wipeAt: Timestamp?
-  /// The time at which the first finished item became too old according to this machine's clock. Set only if no server
-  /// had confirmed the time at the last sweep.
-  var tooOldSince: Timestamp?
-  /// The time at which a server was last asked for the time, or `nil` if a sweep may ask immediately.
-  var sweepTimeAskedAt: Timestamp?
-  /// The number of deliveries that have ended since the last sweep.
-  var finishedSincePrune = 0
   var storeRetryAt: Timestamp?
   var stopsAt: Timestamp?
   var isRecovered = false
@@ -65,7 +51,7 @@ package struct OutboxMachine {
 
   /// Retries everything that waits for an origin or a token. Called when the network may be back.
   package mutating func networkReturned(at now: Timestamp) {
-    sweepTimeAskedAt = nil
+    sweeps.timeAsked(at: nil)
     for name in accounts.keys { retryNow(name, at: now) }
   }
 
@@ -81,13 +67,12 @@ package struct OutboxMachine {
     if accounts[name]?.clocks.told(skew, by: origin) == true { agreeOnTime() }
   }
 
-  /// Sets `skew` from the server whose clock differs least from this machine's clock, because if this machine's clock
-  /// is wrong, every server's clock differs from it.
+  /// Agrees on the skew of the server whose clock differs least from this machine's clock, because if this machine's
+  /// clock is wrong, every server's clock differs from it.
   mutating func agreeOnTime() {
     let clocks = accounts.values.filter(\.isConfigured).map(\.clocks)
-    skew =
-      clocks.compactMap(\.skew).min { $0.magnitude < $1.magnitude } ?? (clocks.contains(where: \.isTold) ? .zero : nil)
-    if skew != nil, let since = tooOldSince { (nextPruneAt, tooOldSince) = (since, nil) }
+    let least = clocks.compactMap(\.skew).min { $0.magnitude < $1.magnitude }
+    sweeps.agree(on: least ?? (clocks.contains(where: \.isTold) ? .zero : nil))
     for (name, account) in accounts where account.timeNeededFrom != nil && account.clocks.isTold {
       accounts[name]?.timeNeededFrom = nil
       accounts[name]?.unclaimed.add(.all)
@@ -95,15 +80,11 @@ package struct OutboxMachine {
     }
   }
 
-  /// Returns the time according to this clock or the servers' clocks, whichever is earlier, so that no item expires
-  /// only because this clock is ahead. Returns `nil` if `skew` is unknown.
-  func agreedTime(at now: Timestamp) -> Timestamp? { skew.map { now + min($0, .zero) } }
-
   /// Returns the time that decides whether the account's items have expired. Only the account's own servers can confirm
   /// that time.
   func expiryTime(of name: AccountName, at now: Timestamp) -> ExpiryTime {
     guard accounts[name]?.clocks.isTold == true else { return .unconfirmed(now) }
-    return .agreed(agreedTime(at: now) ?? now)
+    return .agreed(sweeps.agreedTime(at: now) ?? now)
   }
 
   /// Shifts the ends of all waits after this machine's clock was set by `shift`, and forgets the times that servers
@@ -114,16 +95,10 @@ package struct OutboxMachine {
       wake(name)
     }
     storeRetryAt = storeRetryAt.map { $0 + shift }
-    nextPruneAt = nextPruneAt.map { $0 + shift }
-    wipeAt = wipeAt.map { $0 + shift }
-    sweepTimeAskedAt = sweepTimeAskedAt.map { $0 + shift }
     stopsAt = stopsAt.map { $0 + shift }
     unwritten.shift(by: shift)
+    sweeps.shift(by: shift)
     exchangeAskedAt = exchangeAskedAt + shift
-    guard shift != .zero else { return }
-    skew = nil
-    // Ask the store for the next expiry again, even if nothing is claimed. The store then also notices the step.
-    isExpiryRead = false
   }
 
   // MARK: - The end
@@ -172,7 +147,7 @@ package struct OutboxMachine {
       }
       if subject == nil || hasChanged { madeNobodys(name) }
     }
-    if let expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
+    sweeps.expires(at: expiresAt)
   }
 
   /// Excludes quiet accounts from further rounds, so that they cost nothing.

@@ -131,13 +131,13 @@ import Testing
     var outbox = OutboxScript()
     outbox.machine.clockStepped(by: .seconds(1))
     for _ in 1...8 {
-      #expect(outbox.machine.agreedTime(at: outbox.now) == nil)
+      #expect(outbox.machine.sweeps.agreedTime(at: outbox.now) == nil)
       outbox.run(claiming: [outbox.claim()])
       let id = try outbox.first()
       outbox.answer(id, 200, skew: nil)
       outbox.step(id)
     }
-    #expect(outbox.machine.agreedTime(at: outbox.now) == outbox.now)
+    #expect(outbox.machine.sweeps.agreedTime(at: outbox.now) == outbox.now)
   }
 
   @Test("removes items beyond the maximum number even if no server has reported the time")

@@ -25,7 +25,7 @@ import Testing
     outbox.machine.serverAnswered(Sample.other, Sample.origin, skew: .seconds(2))
     #expect(outbox.machine.expiryTime(of: Sample.other, at: outbox.now) == .agreed(outbox.now))
     #expect(outbox.machine.expiryTime(of: Sample.work, at: outbox.now) == .agreed(outbox.now))
-    #expect(outbox.machine.agreedTime(at: outbox.now) == outbox.now)
+    #expect(outbox.machine.sweeps.agreedTime(at: outbox.now) == outbox.now)
   }
 
   @Test("A Date that is years off is ignored: with such a clock here no certificate would be valid")
@@ -41,7 +41,7 @@ import Testing
     outbox.machine.serverAnswered(Sample.work, Sample.origin, skew: .seconds(-3600))
     outbox.machine.serverAnswered(Sample.work, skew: .seconds(-3601))
     outbox.machine.serverAnswered(Sample.other, Sample.origin, skew: .seconds(-3600))
-    #expect(outbox.machine.agreedTime(at: outbox.now) == outbox.now - .seconds(3600))
+    #expect(outbox.machine.sweeps.agreedTime(at: outbox.now) == outbox.now - .seconds(3600))
   }
 
   @Test(
