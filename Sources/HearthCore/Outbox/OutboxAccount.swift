@@ -9,19 +9,7 @@ struct OutboxAccount {
   /// Whether the account is configured. A removed account stays here until its requests, discards and sign-outs are
   /// finished.
   var isConfigured = true
-  var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
-  var knownSubject: Subject?
-  /// The last known user, if this user has signed out since the daemon started and nobody is signed in.
-  var lastSubject: Subject?
-  /// The subject under which this user's items may have been stored before the provider named the user, or `nil` if
-  /// there is none.
-  var formerSubject: Subject?
-  var isSessionReported = false
-  /// Whether the store has assigned all items that belong to the current user, or no user is known.
-  var isBound = true
-  /// Whether the store still has to record that a user without a name may have signed out. Nothing is claimed until the
-  /// store has done so.
-  var isLeft = false
+  var user = OutboxUser()
   /// Whether the store may contain held items for an origin that is now configured.
   var mayHoldConfigured = true
   /// Whether held items may have become sendable because a user has signed in or the daemon has started.
@@ -69,9 +57,9 @@ struct OutboxAccount {
     self.api = api
     breaker = CircuitBreaker(retry)
     guard let former else { return }
-    (senders, discards, isLeft) = (former.senders, former.discards, former.isLeft)
+    (senders, discards) = (former.senders, former.discards)
+    user = OutboxUser(isLeft: former.user.isLeft)
     (isPausedByUser, pauseNumber) = (former.isPausedByUser, former.pauseNumber)
-    bindAgain()
   }
 
   // MARK: - Activity
@@ -84,7 +72,7 @@ struct OutboxAccount {
 
   /// Whether there is nothing to do for the account until the next event.
   var isQuiet: Bool {
-    guard queue.isEmpty, senders.isEmpty, isBound, !isPublishingHeld, !isFreeing else { return false }
+    guard queue.isEmpty, senders.isEmpty, user.isBound, !isPublishingHeld, !isFreeing else { return false }
     return !isSendable
       || !unclaimed.mayExist && unclaimed.nextDueAt == nil && stalledUntil == nil && breaker.unreachable.isEmpty
         && timeNeededFrom == nil && refused.nextAt == nil
@@ -95,25 +83,16 @@ struct OutboxAccount {
 
   // MARK: - Permission
 
-  var isSendable: Bool {
-    if case .sendable = permission { return isConfigured && !isPausedByUser && discards == 0 }
-    return false
-  }
+  var isSendable: Bool { user.maySend && isConfigured && !isPausedByUser && discards == 0 }
 
-  var isHydrating: Bool { permission == .blocked(reason: Self.hydrating) }
+  var isHydrating: Bool { user.permission == .blocked(reason: Self.hydrating) }
 
   var pausedReason: String? {
     if isPausedByUser { return Self.user }
-    if case .blocked(let reason) = permission { return reason }
+    if case .blocked(let reason) = user.permission { return reason }
     if !api.origins.isEmpty, api.origins.isSubset(of: breaker.unreachable) { return Self.offline }
     return lacksToken ? Self.refreshUnavailable : nil
   }
-
-  /// The subject to which the next `OutboxStoreWork.bind` assigns items, or `nil` if no user is known.
-  var boundSubject: Subject? { isLeft ? .unnamedBefore : knownSubject }
-
-  /// Requests a new binding, unless no user is known.
-  mutating func bindAgain() { isBound = boundSubject == nil }
 
   /// Applies the result of changing or reading the pauses. The result with the highest number wins, regardless of the
   /// order of arrival.

@@ -10,25 +10,17 @@ extension OutboxMachine {
     token: Fingerprint?, at now: Timestamp
   ) {
     guard let account = accounts[name] else { return }
-    let subject: Subject? =
-      if case .sendable(let subject) = permission { subject ?? knownSubject } else { knownSubject }
-    let isOther = permission != account.permission || subject != account.knownSubject
-    if isOther { withdraw(name, at: now) }
-    if permission != account.permission || token != account.token {
+    if permission != account.user.permission || token != account.token {
       accounts[name]?.stalledUntil = nil
       accounts[name]?.refused = RefusedItems()
       accounts[name]?.hasGoodToken()
     }
-    accounts[name]?.permission = permission
-    accounts[name]?.lastSubject = subject == nil ? account.knownSubject ?? account.lastSubject : nil
-    accounts[name]?.knownSubject = subject
-    accounts[name]?.formerSubject = former
-    if isOther, subject == nil, permission == .blocked(reason: OutboxPermission.signedOut) {
-      accounts[name]?.isLeft = true
-      for id in account.senders.keys { accounts[name]?.senders[id]?.hasUserLeft = true }
+    if accounts[name]?.user.changed(permission, known: knownSubject, formerly: former) == true {
+      withdraw(name, at: now)
+      if accounts[name]?.user.isGone == true {
+        for id in account.senders.keys { accounts[name]?.senders[id]?.hasUserLeft = true }
+      }
     }
-    if isOther { accounts[name]?.bindAgain() }
-    accounts[name]?.isSessionReported = true
     accounts[name]?.token = token
     accounts[name]?.unclaimed.add(.all)
     wake(name)
@@ -44,12 +36,12 @@ extension OutboxMachine {
 
   /// Requests a new binding, because the account may have unowned items.
   package mutating func madeNobodys(_ name: AccountName) {
-    accounts[name]?.bindAgain()
+    accounts[name]?.user.bindAgain()
     wake(name)
   }
 
   /// Returns whether the account's session has been read, so that new items can be assigned to its user.
-  package func isSessionReported(_ name: AccountName) -> Bool { accounts[name]?.isSessionReported ?? true }
+  package func isSessionReported(_ name: AccountName) -> Bool { accounts[name]?.user.isReported ?? true }
 
   // MARK: - Configuration
 
@@ -90,7 +82,7 @@ extension OutboxMachine {
   /// store has recorded any sign-out.
   mutating func removeUnused(_ name: AccountName) {
     guard let account = accounts[name], !account.isConfigured, account.senders.isEmpty, account.discards == 0,
-      !account.isLeft
+      !account.user.isLeft
     else { return }
     accounts[name] = nil
     awake.remove(name)
@@ -98,37 +90,26 @@ extension OutboxMachine {
 
   package var names: Set<AccountName> { Set(accounts.filter(\.value.isConfigured).keys) }
 
-  package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }
+  package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.user.known }
 
   /// Returns all subjects that may own items of the account's current user or, if that user has signed out, of the last
   /// user. `nil` and the user's former subject are included, because the store may not have assigned all items to the
   /// user yet. The user comes last, so that a caller that discards items in this order also finds items that are
   /// assigned to the user in the meantime.
-  package func subjects(of name: AccountName) -> [Subject?] {
-    guard let account = accounts[name] else { return [] }
-    let isSendable = if case .sendable = account.permission { true } else { false }
-    let user = isSendable ? account.knownSubject : account.lastSubject ?? account.knownSubject
-    let subjects = [nil] + [account.formerSubject, user].filter { $0 != nil }
-    if isSendable || account.knownSubject != nil { return subjects }
-    // If the user signed out before the daemon started, only the store knows who that was.
-    if user == nil { return subjects + [.last] }
-    return user == .unnamed ? subjects + [.unnamedBefore] : subjects
-  }
+  package func subjects(of name: AccountName) -> [Subject?] { accounts[name]?.user.subjects ?? [] }
 
   /// Records that the account's user has signed out, if the user had no name. Nothing distinguishes a later user
   /// without a name from this one, so the store must process the work from `leaving(_:)` before the sign-out becomes
   /// visible. Otherwise, a crash could give the later user this user's items.
   package mutating func left(_ name: AccountName) {
     guard subjects(of: name).contains(.unnamed) else { return }
-    accounts[name]?.isLeft = true
-    madeNobodys(name)
+    accounts[name]?.user.leave()
+    wake(name)
   }
 
   /// Returns the work that tells the store that a user without a name has signed out, or `nil` if there is no such
   /// sign-out to record.
-  package func leaving(_ name: AccountName) -> OutboxStoreWork? {
-    accounts[name]?.isLeft == true ? .bind(name, to: .unnamedBefore, formerly: .unnamed, adopts: false) : nil
-  }
+  package func leaving(_ name: AccountName) -> OutboxStoreWork? { accounts[name]?.user.leaving(name) }
 
   // MARK: - Pauses and discards
 

@@ -39,14 +39,14 @@ extension OutboxMachine {
     var demands: [OutboxDemand] = []
     for name in awake.sorted() {
       look(at: name, now)
-      guard let account = accounts[name], account.isSendable, account.isBound, account.stalledUntil == nil,
+      guard let account = accounts[name], account.isSendable, account.user.isBound, account.stalledUntil == nil,
         account.unclaimed.mayExist,
         case let free = rooms(account, loads[name] ?? [:], isMemoryFull: bytes >= Self.memory, at: now),
         let rooms = accounts[name]?.unclaimed.claim(within: free)
       else { continue }
       demands.append(
         OutboxDemand(
-          account: name, subject: account.knownSubject, rooms: rooms, configured: account.api.origins,
+          account: name, subject: account.user.known, rooms: rooms, configured: account.api.origins,
           expiry: expiryTime(of: name, at: now), policy: policy, refused: account.refused.held))
     }
     let count = demands.reduce(0) { $0 + $1.rooms.values.count { !$0.kinds.isEmpty } }
@@ -127,8 +127,8 @@ extension OutboxMachine {
 
   private mutating func accept(_ claimed: OutboxExchange.Claimed, _ demand: OutboxDemand, at now: Timestamp) {
     let name = demand.account
-    guard let account = accounts[name], account.isSendable, account.knownSubject == demand.subject, account.isBound,
-      stopsAt == nil
+    guard let account = accounts[name], account.isSendable, account.user.known == demand.subject,
+      account.user.isBound, stopsAt == nil
     else {
       for claim in claimed.claims { unwritten.release(claim.epoch, at: now) }
       accounts[name]?.unclaimed.add(.all)

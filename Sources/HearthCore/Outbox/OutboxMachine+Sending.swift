@@ -191,7 +191,7 @@ extension OutboxMachine {
     if let expiresAt = delivery.progress.expiresAt, expiresAt <= expiryTime(of: delivery.item.account, at: now).time {
       return false
     }
-    return stopsAt == nil && account.isSendable && account.knownSubject == delivery.item.subject
+    return stopsAt == nil && account.isSendable && account.user.known == delivery.item.subject
       && policy.mayBeSent(method: delivery.request.method, unknownSince: delivery.progress.unknownSince, at: now)
   }
 }

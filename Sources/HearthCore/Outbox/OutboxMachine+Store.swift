@@ -41,7 +41,7 @@ extension OutboxMachine {
   private mutating func phases() -> [StorePhase] {
     restQuiet()
     let names = awake.sorted()
-    return names.filter { accounts[$0]?.isBound == false }.map(StorePhase.bind)
+    return names.filter { accounts[$0]?.user.isBound == false }.map(StorePhase.bind)
       + names.filter { accounts[$0]?.isFreeing == true }.map(StorePhase.free)
       + [.exchange, .expire, .prune]
       + names.filter { accounts[$0]?.isPublishingHeld == true }.map(StorePhase.publishHeld)
@@ -49,13 +49,7 @@ extension OutboxMachine {
 
   private mutating func work(of phase: StorePhase, at now: Timestamp) -> OutboxStoreWork? {
     switch phase {
-    case .bind(let name):
-      guard let account = accounts[name], !account.isBound, let subject = account.boundSubject else { return nil }
-      // Set this before the work starts, because a new item can reset it while the store works.
-      accounts[name]?.isBound = true
-      if let work = leaving(name) { return work }
-      let adopts = if case .sendable = account.permission { true } else { false }
-      return .bind(name, to: subject, formerly: account.formerSubject, adopts: adopts)
+    case .bind(let name): return accounts[name]?.user.bind(name)
     case .free(let name):
       // First save the results from before the sign-in. One of them may hold an item for a sign-in, and that item must
       // be resumed, too.
@@ -88,7 +82,7 @@ extension OutboxMachine {
     case .recover, .prune, .publishHeld: break
     case .expire: sweeps.expiryFailed()
     case .configure: arePausesRead = false
-    case .bind(let name, _, _, _): accounts[name]?.bindAgain()
+    case .bind(let name, _, _, _): accounts[name]?.user.bindAgain()
     case .free: freeAgain(work)
     case .exchange(let request):
       sweeps.expiryFailed()
@@ -110,7 +104,7 @@ extension OutboxMachine {
     sweeps.storeBroke()
     for name in accounts.keys {
       withdraw(name, at: now)
-      accounts[name]?.bindAgain()
+      accounts[name]?.user.bindAgain()
       accounts[name]?.unclaimed.add(.all)
       wake(name)
     }
@@ -133,21 +127,14 @@ extension OutboxMachine {
     }
   }
 
-  /// Applies the result of a binding. The binding is repeated until all items are assigned.
+  /// Applies the result of a binding.
   package mutating func bound(_ binding: OutboxBinding, _ work: OutboxStoreWork) {
-    guard case .bind(let name, let subject, _, let adopts) = work, let account = accounts[name] else { return }
+    guard case .bind(let name, let subject, _, let adopts) = work else { return }
     if binding.holdsOthers {
       accounts[name]?.isPublishingHeld = true
       accounts[name]?.heldCursor = nil
     }
-    if subject == .unnamedBefore {
-      accounts[name]?.isLeft = !binding.isDone
-      return accounts[name]?.bindAgain() ?? ()
-    }
-    let adoptsNow = if case .sendable = account.permission { true } else { false }
-    // If the session has changed in the meantime, it has already requested another binding.
-    guard account.boundSubject == subject, adoptsNow == adopts else { return }
-    if !binding.isDone { accounts[name]?.bindAgain() }
+    accounts[name]?.user.bound(to: subject, adopts: adopts, isDone: binding.isDone)
   }
 
   /// Records that the store has resumed `count` held items. After a full batch, there may be more.

@@ -139,13 +139,8 @@ package struct OutboxMachine {
     if mayReplace { wipeSoon(at: now) }
     // The user may have signed in just before these items were saved, so the items may not be assigned to the user yet.
     for receipt in receipts {
-      let (name, subject) = (receipt.item.account, receipt.item.subject)
-      // A user without a name may have signed out in the meantime, so the items may not belong to the current user.
-      let hasChanged = subject == .unnamed && knownSubject(of: name) != .unnamed
-      if hasChanged, accounts[name]?.permission == .blocked(reason: OutboxPermission.signedOut) {
-        accounts[name]?.isLeft = true
-      }
-      if subject == nil || hasChanged { madeNobodys(name) }
+      let name = receipt.item.account
+      if accounts[name]?.user.enqueued(under: receipt.item.subject) == true { wake(name) }
     }
     sweeps.expires(at: expiresAt)
   }
@@ -183,7 +178,7 @@ package struct OutboxMachine {
     guard arePausesRead, !account.isHydrating else { return false }
     return account.senders.isEmpty && account.queue.isEmpty && unwritten.isEmpty && !account.unclaimed.isClaiming
       && (account.stalledUntil != nil
-        || !account.unclaimed.mayExist && account.isBound && !account.isFreeing
+        || !account.unclaimed.mayExist && account.user.isBound && !account.isFreeing
           && !(account.unclaimed.nextDueAt.map { $0 <= now } ?? false)
           && !(account.breaker.nextProbeAt.map { $0 <= now } ?? false))
   }
