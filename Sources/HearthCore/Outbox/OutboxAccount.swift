@@ -18,8 +18,8 @@ struct OutboxAccount {
   /// The number of the operation that set `isPausedByUser` (`OutboxMachine.nextPauseNumber`).
   private var pauseNumber = 0
   /// The pause reason that was last shown and the one that was last published, or `nil` if sending was not paused.
-  var shownPause: String?
-  var publishedPause: String?
+  private var shownPause: String?
+  private var publishedPause: String?
   /// The number of calls that are currently discarding the user's items. Nothing is sent in the meantime.
   var discards = 0
 
@@ -100,6 +100,20 @@ struct OutboxAccount {
     guard pauseNumber < number else { return }
     pauseNumber = number
     isPausedByUser = isPaused
+  }
+
+  /// Records the reason for the pause, and returns the change to it, if any. Ignores accounts that are not configured.
+  /// Publishes nothing while a session is being read, because its next state is not known yet.
+  mutating func notePause(as name: AccountName) -> OutboxPauseChange? {
+    let reason = pausedReason
+    guard isConfigured, reason != shownPause else { return nil }
+    shownPause = reason
+    var change = OutboxPauseChange(account: name, reason: reason)
+    if reason != Self.hydrating, reason != publishedPause {
+      change.event = reason.map { .paused($0) } ?? publishedPause.map { .resumed($0) }
+      publishedPause = reason
+    }
+    return change
   }
 
   /// Resets the failures. Called when a token was accepted, and when the session or its token has changed.

@@ -74,7 +74,7 @@ extension OutboxMachine {
       wake(name)
       notePause(of: name)
     }
-    arePausesRead = false
+    pauses.readAgain()
     agreeOnTime()
   }
 
@@ -114,10 +114,7 @@ extension OutboxMachine {
   // MARK: - Pauses and discards
 
   /// Returns a number for a change or read of the pauses, to be reported with the result.
-  package mutating func nextPauseNumber() -> Int {
-    lastPauseNumber += 1
-    return lastPauseNumber
-  }
+  package mutating func nextPauseNumber() -> Int { pauses.nextNumber() }
 
   package mutating func paused(_ names: Set<AccountName>, _ isPaused: Bool, number: Int, at now: Timestamp) {
     for name in names {
@@ -145,39 +142,13 @@ extension OutboxMachine {
     removeUnused(name)
   }
 
-  /// Records the reason for the pause if it has changed. Ignores accounts that are not configured. Publishes nothing
-  /// while a session is being read, because its next state is not known yet.
   mutating func notePause(of name: AccountName) {
-    guard let account = accounts[name], account.isConfigured, account.pausedReason != account.shownPause else { return }
-    var change = OutboxPauseChange(account: name, reason: account.pausedReason)
-    accounts[name]?.shownPause = account.pausedReason
-    if account.pausedReason != OutboxAccount.hydrating, account.pausedReason != account.publishedPause {
-      accounts[name]?.publishedPause = account.pausedReason
-      change.event = account.pausedReason.map { .paused($0) } ?? account.publishedPause.map { .resumed($0) }
-    }
-    pauseChanges.append(change)
+    if let change = accounts[name]?.notePause(as: name) { pauses.changed(change) }
   }
 
   /// Returns the pause changes since the last call, in order.
-  package mutating func takePauseChanges() -> [OutboxPauseChange] {
-    defer { pauseChanges = [] }
-    return pauseChanges
-  }
+  package mutating func takePauseChanges() -> [OutboxPauseChange] { pauses.takeChanges() }
 
   /// Returns the reason why the account's sending is paused, or `nil` if it is not paused.
   package func pausedReason(of name: AccountName) -> String? { accounts[name]?.pausedReason }
-}
-
-/// A change to the reason why an account's sending is paused.
-package struct OutboxPauseChange: Hashable, Sendable {
-  package enum Event: Hashable, Sendable {
-    /// The string is the reason for the pause that has started or ended.
-    case paused(String), resumed(String)
-  }
-
-  package let account: AccountName
-  /// The reason to show, or `nil` if sending is not paused.
-  package let reason: String?
-  /// The event to publish, or `nil` if the change is only shown.
-  package var event: Event?
 }

@@ -22,11 +22,7 @@ extension OutboxMachine {
       // A new database that replaces a damaged one contains no pauses, so pass the current pauses.
       return .recover(pausing: Set(accounts.filter(\.value.isPausedByUser).keys))
     }
-    if !arePausesRead {
-      // Set this before the work starts, because a reload can reset it while the store works.
-      arePausesRead = true
-      return .configure(names, number: nextPauseNumber())
-    }
+    if let number = pauses.read() { return .configure(names, number: number) }
     var isNewRound = false
     while true {
       if round.isEmpty {
@@ -81,7 +77,7 @@ extension OutboxMachine {
     switch work {
     case .recover, .prune, .publishHeld: break
     case .expire: sweeps.expiryFailed()
-    case .configure: arePausesRead = false
+    case .configure: pauses.readAgain()
     case .bind(let name, _, _, _): accounts[name]?.user.bindAgain()
     case .free: freeAgain(work)
     case .exchange(let request):
@@ -100,7 +96,8 @@ extension OutboxMachine {
   /// Handles damage to the store. The store may have to start a new database, and nothing is claimed until it has
   /// recovered. Requests in flight may finish, but their outcomes have no effect.
   package mutating func storeBroke(at now: Timestamp) {
-    (isRecovered, arePausesRead) = (false, false)
+    isRecovered = false
+    pauses.readAgain()
     sweeps.storeBroke()
     for name in accounts.keys {
       withdraw(name, at: now)

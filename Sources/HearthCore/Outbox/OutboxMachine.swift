@@ -20,7 +20,7 @@ package struct OutboxMachine {
   var lastSender = 0
   /// The waiting senders that may continue now.
   var resumed: [SenderID] = []
-  var pauseChanges: [OutboxPauseChange] = []
+  var pauses = OutboxPauses()
 
   /// The remaining phases of the current round.
   var round: [StorePhase] = []
@@ -31,10 +31,6 @@ package struct OutboxMachine {
   var storeRetryAt: Timestamp?
   var stopsAt: Timestamp?
   var isRecovered = false
-  /// Whether the pauses have been read since the start and the last reload.
-  var arePausesRead = false
-  /// The number of the last operation that changes or reads the pauses. The store processes these operations in order.
-  var lastPauseNumber = 0
 
   package init(
     settings: OutboxSettings, accounts: [AccountName: APISettings], random: @escaping @Sendable () -> Double
@@ -169,13 +165,13 @@ package struct OutboxMachine {
   /// are not known yet, so sending may begin once they are.
   package func mayBeSendable(_ name: AccountName) -> Bool {
     guard let account = accounts[name] else { return false }
-    return account.isSendable || !account.isPausedByUser && (!arePausesRead || account.isHydrating)
+    return account.isSendable || !account.isPausedByUser && (!pauses.areRead || account.isHydrating)
   }
 
   /// Returns whether the account has nothing left to send now.
   package func isIdle(_ name: AccountName, at now: Timestamp) -> Bool {
     guard let account = accounts[name], mayBeSendable(name) else { return true }
-    guard arePausesRead, !account.isHydrating else { return false }
+    guard pauses.areRead, !account.isHydrating else { return false }
     return account.senders.isEmpty && account.queue.isEmpty && unwritten.isEmpty && !account.unclaimed.isClaiming
       && (account.stalledUntil != nil
         || !account.unclaimed.mayExist && account.user.isBound && !account.isFreeing
