@@ -189,7 +189,7 @@ extension OutboxMachine {
       } else {
         continue
       }
-      resumed.append(id)
+      senders.resume(id)
     }
   }
 

@@ -25,10 +25,9 @@ extension OutboxMachine {
       guard accounts[name]?.isSendable == true else { continue }
       for kind in [OutboxKinds.lanes, .unordered] {
         while let claim = takeClaim(name, kind, at: now) {
-          lastSender += 1
-          senders[lastSender] = name
-          accounts[name]?.senders[lastSender] = Sender(claim, kind)
-          started.append(lastSender)
+          let id = senders.start(for: name)
+          accounts[name]?.senders[id] = Sender(claim, kind)
+          started.append(id)
         }
       }
     }
@@ -174,7 +173,7 @@ extension OutboxMachine {
   }
 
   private mutating func end(_ id: SenderID, of name: AccountName, at now: Timestamp) -> SenderStep {
-    senders[id] = nil
+    senders.end(id)
     accounts[name]?.senders[id] = nil
     wake(name)
     removeUnused(name)

@@ -16,10 +16,7 @@ package struct OutboxMachine {
   var awake: Set<AccountName>
 
   var unwritten = UnwrittenOutcomes()
-  var senders: [SenderID: AccountName] = [:]
-  var lastSender = 0
-  /// The waiting senders that may continue now.
-  var resumed: [SenderID] = []
+  var senders = RunningSenders()
   var pauses = OutboxPauses()
 
   /// The remaining phases of the current round.
@@ -151,10 +148,7 @@ package struct OutboxMachine {
   }
 
   /// Returns the waiting senders that can continue.
-  package mutating func takeResumed() -> [SenderID] {
-    defer { resumed = [] }
-    return resumed
-  }
+  package mutating func takeResumed() -> [SenderID] { senders.takeResumed() }
 
   /// Returns the time of the next probe of an unreachable origin, or `nil` if no probe is scheduled for later.
   package func probeTime(of name: AccountName, _ origin: Origin, at now: Timestamp) -> Timestamp? {
