@@ -1,4 +1,4 @@
-/// The accounts' sessions, configuration and pauses.
+/// The accounts: their sessions, servers and items.
 extension OutboxMachine {
   // MARK: - Sessions
 
@@ -43,53 +43,6 @@ extension OutboxMachine {
   /// Returns whether the account's session has been read, so that new items can be assigned to its user.
   package func isSessionReported(_ name: AccountName) -> Bool { accounts[name]?.user.isReported ?? true }
 
-  // MARK: - Configuration
-
-  /// Applies a reloaded configuration.
-  package mutating func accountsChanged(
-    _ apis: [AccountName: APISettings], settings: OutboxSettings, at now: Timestamp
-  ) {
-    let keepsLess =
-      settings.keepDelivered < self.settings.keepDelivered || settings.keepDead < self.settings.keepDead
-      || settings.maxItems < self.settings.maxItems
-    if keepsLess { sweeps.keepsLess(at: now) }
-    self.settings = settings
-    policy = DeliveryPolicy(settings)
-    for name in accounts.keys where apis[name] == nil {
-      stopSending(of: name, at: now)
-      accounts[name]?.isConfigured = false
-      removeUnused(name)
-    }
-    for (name, api) in apis {
-      if accounts[name]?.isConfigured != true {
-        accounts[name] = OutboxAccount(api, retry: settings.retry, after: accounts[name])
-      }
-      if accounts[name]?.api.origins != api.origins { accounts[name]?.mayHoldConfigured = true }
-      accounts[name]?.api = api
-      accounts[name]?.breaker.configure(api.origins, settings.retry)
-      // The origin may have been removed, so forget it. If the time is still needed, the next claim finds an origin to
-      // ask.
-      accounts[name]?.timeNeededFrom = nil
-      accounts[name]?.unclaimed.configured()
-      wake(name)
-      notePause(of: name)
-    }
-    pauses.readAgain()
-    agreeOnTime()
-  }
-
-  /// Forgets an account that was removed from the configuration, once its requests and discards have ended and the
-  /// store has recorded any sign-out.
-  mutating func removeUnused(_ name: AccountName) {
-    guard let account = accounts[name], !account.isConfigured, account.senders.isEmpty, account.discards == 0,
-      !account.user.isLeft
-    else { return }
-    accounts[name] = nil
-    awake.remove(name)
-  }
-
-  package var names: Set<AccountName> { Set(accounts.filter(\.value.isConfigured).keys) }
-
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.user.known }
 
   /// Returns all subjects that may own items of the account's current user or, if that user has signed out, of the last
@@ -111,10 +64,68 @@ extension OutboxMachine {
   /// sign-out to record.
   package func leaving(_ name: AccountName) -> OutboxStoreWork? { accounts[name]?.user.leaving(name) }
 
-  // MARK: - Pauses and discards
+  // MARK: - Network and time
 
-  /// Returns a number for a change or read of the pauses, to be reported with the result.
-  package mutating func nextPauseNumber() -> Int { pauses.nextNumber() }
+  /// Retries everything that waits for an origin or a token. Called when the network may be back.
+  package mutating func networkReturned(at now: Timestamp) {
+    sweeps.timeAsked(at: nil)
+    for name in accounts.keys { retryNow(name, at: now) }
+  }
+
+  /// Retries everything in this account that waits for an origin or a token.
+  package mutating func retryNow(_ name: AccountName, at now: Timestamp) {
+    accounts[name]?.retryNow(at: now)
+    wake(name)
+  }
+
+  /// Records a response from one of the account's servers. `origin` is an API, or `nil` for the provider. `skew` is the
+  /// server's clock minus this machine's clock, or `nil` if the response contains no time.
+  package mutating func serverAnswered(_ name: AccountName, _ origin: Origin? = nil, skew: Duration?) {
+    if accounts[name]?.clocks.told(skew, by: origin) == true { agreeOnTime() }
+  }
+
+  /// Agrees on the skew of the server whose clock differs least from this machine's clock, because if this machine's
+  /// clock is wrong, every server's clock differs from it.
+  mutating func agreeOnTime() {
+    let clocks = accounts.values.filter(\.isConfigured).map(\.clocks)
+    let least = clocks.compactMap(\.skew).min { $0.magnitude < $1.magnitude }
+    sweeps.agree(on: least ?? (clocks.contains(where: \.isTold) ? .zero : nil))
+    for (name, account) in accounts where account.timeNeededFrom != nil && account.clocks.isTold {
+      accounts[name]?.timeNeededFrom = nil
+      accounts[name]?.unclaimed.add(.all)
+      wake(name)
+    }
+  }
+
+  /// Returns the time that decides whether the account's items have expired. Only the account's own servers can confirm
+  /// that time.
+  func expiryTime(of name: AccountName, at now: Timestamp) -> ExpiryTime {
+    guard accounts[name]?.clocks.isTold == true else { return .unconfirmed(now) }
+    return .agreed(sweeps.agreedTime(at: now) ?? now)
+  }
+
+  // MARK: - Items
+
+  /// Records that the store may have more items of these kinds to send.
+  package mutating func ready(_ accounts: [AccountName: OutboxKinds]) {
+    for (name, kinds) in accounts {
+      self.accounts[name]?.unclaimed.add(kinds)
+      wake(name)
+    }
+  }
+
+  /// Records whether new items have no user yet, may expire, or may replace other items.
+  package mutating func enqueued(
+    _ receipts: [OutboxReceipt], expiring expiresAt: Timestamp?, mayReplace: Bool, at now: Timestamp
+  ) {
+    if mayReplace { wipeSoon(at: now) }
+    // The user may have signed in just before these items were saved, so the items may not be assigned to the user yet.
+    for receipt in receipts {
+      let name = receipt.item.account
+      if accounts[name]?.user.enqueued(under: receipt.item.subject) == true { wake(name) }
+    }
+    sweeps.expires(at: expiresAt)
+  }
 
   package mutating func paused(_ names: Set<AccountName>, _ isPaused: Bool, number: Int, at now: Timestamp) {
     for name in names {
@@ -142,12 +153,30 @@ extension OutboxMachine {
     removeUnused(name)
   }
 
-  mutating func notePause(of name: AccountName) {
-    if let change = accounts[name]?.notePause(as: name) { pauses.changed(change) }
+  package var names: Set<AccountName> { Set(accounts.filter(\.value.isConfigured).keys) }
+
+  /// Returns the time of the next probe of an unreachable origin, or `nil` if no probe is scheduled for later.
+  package func probeTime(of name: AccountName, _ origin: Origin, at now: Timestamp) -> Timestamp? {
+    accounts[name]?.breaker.probeTime(of: origin).flatMap { now < $0 && $0 < .distantFuture ? $0 : nil }
   }
 
-  /// Returns the pause changes since the last call, in order.
-  package mutating func takePauseChanges() -> [OutboxPauseChange] { pauses.takeChanges() }
+  /// Returns whether the account's items can be sent or may soon be. Right after a start, the pauses and the session
+  /// are not known yet, so sending may begin once they are.
+  package func mayBeSendable(_ name: AccountName) -> Bool {
+    guard let account = accounts[name] else { return false }
+    return account.isSendable || !account.isPausedByUser && (!pauses.areRead || account.isHydrating)
+  }
+
+  /// Returns whether the account has nothing left to send now.
+  package func isIdle(_ name: AccountName, at now: Timestamp) -> Bool {
+    guard let account = accounts[name], mayBeSendable(name) else { return true }
+    guard pauses.areRead, !account.isHydrating else { return false }
+    return account.senders.isEmpty && account.queue.isEmpty && unwritten.isEmpty && !account.unclaimed.isClaiming
+      && (account.stalledUntil != nil
+        || !account.unclaimed.mayExist && account.user.isBound && !account.isFreeing
+          && !(account.unclaimed.nextDueAt.map { $0 <= now } ?? false)
+          && !(account.breaker.nextProbeAt.map { $0 <= now } ?? false))
+  }
 
   /// Returns the reason why the account's sending is paused, or `nil` if it is not paused.
   package func pausedReason(of name: AccountName) -> String? { accounts[name]?.pausedReason }

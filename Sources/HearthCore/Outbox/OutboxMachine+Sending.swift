@@ -110,6 +110,9 @@ extension OutboxMachine {
     elements.isEmpty ? nil : elements[Int(random() * Double(elements.count))]
   }
 
+  /// Returns the waiting senders that can continue.
+  package mutating func takeResumed() -> [SenderID] { senders.takeResumed() }
+
   // MARK: - Steps
 
   package mutating func next(of id: SenderID, at now: Timestamp) -> SenderStep {

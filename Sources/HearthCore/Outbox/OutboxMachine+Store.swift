@@ -1,118 +1,151 @@
-/// Decides what the store has to do, and handles the results.
+/// The exchanges with the store: what to save, what to demand, and what was claimed. Also the results of its other work.
 extension OutboxMachine {
-  /// The maximum number of items per step of longer work. Deliveries continue between the steps.
-  package static let batch = 256
-  private static let storeRetry = Duration.milliseconds(500)
-  static let longestUnwritten = Duration.milliseconds(50)
+  /// The maximum size of all claimed content except slow requests, in bytes. An account without any requests to an
+  /// origin may always claim one item for that origin.
+  private static let memory = 32 << 20
+  /// The total size of an account's slow requests to one origin, in bytes, above which only small items are claimed for
+  /// that origin.
+  private static let slowMemory = 64 << 20
+  static let small = 64 << 10
+  /// The maximum number of items per account and origin whose last request got no response, first for normal and then
+  /// for slow requests.
+  private static let unansweredAtOnce = 16
+  private static let slowUnansweredAtOnce = 112
 
-  /// One kind of work in a round. Each round visits every kind, so that no kind is delayed for long.
-  enum StorePhase {
-    case bind(AccountName), free(AccountName)
-    case exchange, expire, prune
-    case publishHeld(AccountName)
+  mutating func request(at now: Timestamp) -> OutboxRequest {
+    var request = OutboxRequest()
+    request.demands = demands(at: now)
+    if !request.demands.isEmpty || isWritingDue(at: now) {
+      (request.settled, request.released) = unwritten.tell(at: now)
+    }
+    return request
   }
 
-  /// Returns the next work for the store, or `nil` if there is no work or if the store has just failed.
-  package mutating func nextStoreWork(at now: Timestamp) -> OutboxStoreWork? {
-    if let storeRetryAt {
-      guard storeRetryAt <= now else { return nil }
-      self.storeRetryAt = nil
-    }
-    if !isRecovered {
-      // A new database that replaces a damaged one contains no pauses, so pass the current pauses.
-      return .recover(pausing: Set(accounts.filter(\.value.isPausedByUser).keys))
-    }
-    if let number = pauses.read() { return .configure(names, number: number) }
-    var isNewRound = false
-    while true {
-      if round.isEmpty {
-        if isNewRound { return nil }
-        round = phases()
-        isNewRound = true
+  private func isWritingDue(at now: Timestamp) -> Bool {
+    guard let since = unwritten.since else { return false }
+    return unwritten.count >= Self.batch / 4 || senders.isEmpty || stopsAt != nil
+      || awake.contains { accounts[$0]?.isFreeing == true }
+      || now - since >= Self.longestUnwritten
+      || !awake.contains {
+        accounts[$0].map { $0.isSendable && $0.readAhead.values.contains { $0.limit > 0 } } ?? false
       }
-      if let work = work(of: round.removeFirst(), at: now) { return work }
+  }
+
+  private mutating func demands(at now: Timestamp) -> [OutboxDemand] {
+    guard stopsAt == nil else { return [] }
+    let loads = awake.reduce(into: [:]) { $0[$1] = accounts[$1]?.loads(at: now) }
+    let bytes = loads.values.joined().reduce(0) { $0 + $1.value.bytes.all - $1.value.bytes.slow }
+    var demands: [OutboxDemand] = []
+    for name in awake.sorted() {
+      look(at: name, now)
+      guard let account = accounts[name], account.isSendable, account.user.isBound, account.stalledUntil == nil,
+        account.unclaimed.mayExist,
+        case let free = rooms(account, loads[name] ?? [:], isMemoryFull: bytes >= Self.memory, at: now),
+        let rooms = accounts[name]?.unclaimed.claim(within: free)
+      else { continue }
+      demands.append(
+        OutboxDemand(
+          account: name, subject: account.user.known, rooms: rooms, configured: account.api.origins,
+          expiry: expiryTime(of: name, at: now), policy: policy, refused: account.refused.held))
+    }
+    let count = demands.reduce(0) { $0 + $1.rooms.values.count { !$0.kinds.isEmpty } }
+    let share = max(Self.memory - bytes, 0) / max(count, 1)
+    for index in demands.indices {
+      for origin in demands[index].rooms.keys { demands[index].rooms[origin]?.bytes = max(share, 1) }
+    }
+    return demands
+  }
+
+  /// Ends the account's waits that are over, and makes its due items claimable again.
+  private mutating func look(at name: AccountName, _ now: Timestamp) {
+    if let until = accounts[name]?.stalledUntil, until <= now { accounts[name]?.stalledUntil = nil }
+    if accounts[name]?.refused.endHolds(at: now) == true { accounts[name]?.unclaimed.add(.all) }
+    let isProbeDue = accounts[name]?.breaker.nextProbeAt.map { $0 <= now } ?? false
+    if isProbeDue || accounts[name]?.unclaimed.nextDueAt.map({ $0 <= now }) ?? false {
+      accounts[name]?.unclaimed.lookAgain()
     }
   }
 
-  private mutating func phases() -> [StorePhase] {
-    restQuiet()
-    let names = awake.sorted()
-    return names.filter { accounts[$0]?.user.isBound == false }.map(StorePhase.bind)
-      + names.filter { accounts[$0]?.isFreeing == true }.map(StorePhase.free)
-      + [.exchange, .expire, .prune]
-      + names.filter { accounts[$0]?.isPublishingHeld == true }.map(StorePhase.publishHeld)
-  }
-
-  private mutating func work(of phase: StorePhase, at now: Timestamp) -> OutboxStoreWork? {
-    switch phase {
-    case .bind(let name): return accounts[name]?.user.bind(name)
-    case .free(let name):
-      // First save the results from before the sign-in. One of them may hold an item for a sign-in, and that item must
-      // be resumed, too.
-      guard let account = accounts[name], account.isFreeing, unwritten.isEmpty else { return nil }
-      accounts[name]?.mayHoldConfigured = false
-      accounts[name]?.hasSignedIn = false
-      return .free(name, configured: account.api.origins, signedIn: account.hasSignedIn)
-    case .exchange:
-      let request = request(at: now)
-      if request.isEmpty { return nil }
-      sweeps.expiryAsked()
-      return .exchange(request)
-    case .expire: return sweeps.expire(at: now)
-    case .prune: return sweeps.prune(at: now)
-    case .publishHeld(let name):
-      guard let account = accounts[name], account.isPublishingHeld else { return nil }
-      return .publishHeld(name, cursor: account.heldCursor)
-    }
-  }
-
-  /// Schedules a sweep after content was removed.
-  package mutating func wipeSoon(at now: Timestamp) { sweeps.wipeSoon(at: now) }
-
-  /// Schedules a retry after a failure. Outcomes are kept in the meantime, and nothing is claimed. After a failed
-  /// sweep, only the next sweep is delayed.
-  package mutating func storeFailed(_ work: OutboxStoreWork, at now: Timestamp) {
-    if case .prune = work { return sweeps.pruneFailed(at: now) }
-    storeFailed(at: now)
-    switch work {
-    case .recover, .prune, .publishHeld: break
-    case .expire: sweeps.expiryFailed()
-    case .configure: pauses.readAgain()
-    case .bind(let name, _, _, _): accounts[name]?.user.bindAgain()
-    case .free: freeAgain(work)
-    case .exchange(let request):
-      sweeps.expiryFailed()
-      unwritten.failed(at: now)
-      for demand in request.demands {
-        accounts[demand.account]?.unclaimed.endClaim()
-        accounts[demand.account]?.unclaimed.add(.all)
+  /// Returns how many more items may be claimed now, for each origin that Hearth may send to.
+  private func rooms(
+    _ account: OutboxAccount, _ loads: [Origin: OriginLoad], isMemoryFull: Bool, at now: Timestamp
+  ) -> [Origin: OutboxDemand.Room] {
+    var rooms: [Origin: OutboxDemand.Room] = [:]
+    for origin in account.api.origins {
+      var room = OutboxDemand.Room(lanes: 0, unordered: 0)
+      if let probeAt = account.breaker.probeTime(of: origin) {
+        guard probeAt <= now else { continue }
+        room.isProbe = true
       }
+      let load = loads[origin] ?? OriginLoad()
+      if !isMemoryFull || loads[origin] == nil {
+        if load.bytes.slow >= Self.slowMemory { room.largest = Self.small }
+        let ahead = account.readAhead[origin]?.limit ?? 0
+        room.lanes = limit(.lanes, beside: load.lanes, unsent: load.unsent.lanes, ahead: ahead)
+        room.unordered = limit(.unordered, beside: load.unordered, unsent: load.unsent.unordered, ahead: ahead)
+        room.takesFollowers = ahead > 0
+      }
+      room.unanswered = load.unanswered.room(Self.unansweredAtOnce, slow: Self.slowUnansweredAtOnce)
+      rooms[origin] = room
     }
+    return rooms
   }
 
-  /// Pauses all work in the store briefly.
-  package mutating func storeFailed(at now: Timestamp) { storeRetryAt = now + Self.storeRetry }
+  /// Returns how many more items of a kind may be claimed for one origin now.
+  private func limit(_ kind: OutboxKinds, beside sending: OriginLoad.Count, unsent: Int, ahead: Int) -> Int {
+    if ahead == 0 { return max(freeSenders(kind, beside: sending) - unsent, 0) }
+    return unsent <= ahead / 4 ? ahead - unsent : 0
+  }
 
-  /// Handles damage to the store. The store may have to start a new database, and nothing is claimed until it has
-  /// recovered. Requests in flight may finish, but their outcomes have no effect.
-  package mutating func storeBroke(at now: Timestamp) {
-    isRecovered = false
-    pauses.readAgain()
-    sweeps.storeBroke()
-    for name in accounts.keys {
-      withdraw(name, at: now)
-      accounts[name]?.user.bindAgain()
+  /// Returns the outcomes to save after sending has ended, or `nil` if there are no unsaved outcomes.
+  package mutating func lastRequest(at now: Timestamp) -> OutboxRequest? {
+    var request = OutboxRequest()
+    (request.settled, request.released) = unwritten.tell(at: now)
+    return request.isEmpty ? nil : request
+  }
+
+  /// Applies the result of an exchange, and releases new claims that may no longer be sent.
+  package mutating func exchanged(_ exchange: OutboxExchange, _ request: OutboxRequest, at now: Timestamp) {
+    unwritten.written()
+    let removesContent = request.settled.contains { if case .delivered = $0.outcome { true } else { false } }
+    if removesContent { wipeSoon(at: now) }
+    expired(next: exchange.nextExpiryAt)
+    for demand in request.demands {
+      accounts[demand.account]?.unclaimed.endClaim()
+      let claimed = exchange.claimed[demand.account] ?? OutboxExchange.Claimed()
+      accept(claimed.moved(by: lead(over: exchange.time, at: now)), demand, at: now)
+    }
+    for name in awake { judge(name, at: now) }
+  }
+
+  /// Returns how far this clock is ahead of the store's clock. The store's clock showed `time` at some point between
+  /// `exchangeAskedAt` and `now`. If `time` lies in that interval, the two clocks may agree, so the result is zero.
+  private func lead(over time: Timestamp, at now: Timestamp) -> Duration {
+    max(exchangeAskedAt - time, min(now - time, .zero))
+  }
+
+  private mutating func accept(_ claimed: OutboxExchange.Claimed, _ demand: OutboxDemand, at now: Timestamp) {
+    let name = demand.account
+    guard let account = accounts[name], account.isSendable, account.user.known == demand.subject,
+      account.user.isBound, stopsAt == nil
+    else {
+      for claim in claimed.claims { unwritten.release(claim.epoch, at: now) }
       accounts[name]?.unclaimed.add(.all)
-      wake(name)
+      return
     }
-  }
-
-  /// Whether the store has reported its counts or has failed.
-  package var hasAskedStore: Bool { isRecovered || storeRetryAt != nil }
-
-  package mutating func recovered(at now: Timestamp) {
-    isRecovered = true
-    sweeps.recovered(at: now)
+    accounts[name]?.queue += claimed.claims
+    accounts[name]?.unclaimed.remain(claimed)
+    // If a server has reported the time in the meantime, do not ask for it. Claim again instead.
+    accounts[name]?.timeNeededFrom = account.clocks.isTold ? nil : claimed.timeNeededFrom
+    if account.clocks.isTold, claimed.timeNeededFrom != nil { accounts[name]?.unclaimed.add(.all) }
+    let origins = Set(claimed.claims.compactMap(\.origin))
+    for (origin, room) in demand.rooms where room.isProbe {
+      if origins.contains(origin) {
+        accounts[name]?.breaker.probing(origin)
+      } else {
+        accounts[name]?.breaker.nothingToProbe(origin, at: now)
+      }
+    }
   }
 
   /// Applies the pauses that the store has read. `number` is the read's `nextPauseNumber()`.
@@ -139,7 +172,7 @@ extension OutboxMachine {
     if count == Self.batch { freeAgain(work) }
   }
 
-  private mutating func freeAgain(_ work: OutboxStoreWork) {
+  mutating func freeAgain(_ work: OutboxStoreWork) {
     guard case .free(let name, _, let signedIn) = work else { return }
     accounts[name]?.mayHoldConfigured = true
     if signedIn { accounts[name]?.hasSignedIn = true }
@@ -153,30 +186,11 @@ extension OutboxMachine {
     sweeps.pruned(pruning, keeping: settings, at: now)
   }
 
+  /// Schedules a sweep after content was removed.
+  package mutating func wipeSoon(at now: Timestamp) { sweeps.wipeSoon(at: now) }
+
   package mutating func heldPublished(_ name: AccountName, cursor: String?) {
     accounts[name]?.heldCursor = cursor
     accounts[name]?.isPublishingHeld = cursor != nil
-  }
-
-  // MARK: - Deadlines
-
-  /// Returns the first deadline after `begun`, the start of the last round. The deadline may have passed during that
-  /// round. Quiet accounts have no deadlines.
-  package mutating func nextWake(after begun: Timestamp) -> Timestamp {
-    if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
-    restQuiet()
-    var deadlines = [stopsAt] + sweeps.deadlines
-    if let since = unwritten.since { deadlines.append(since + Self.longestUnwritten) }
-    let isAnyWaiting = awake.contains { accounts[$0].map(\.isWaiting) ?? false }
-    if isAnyWaiting { deadlines += awake.map { accounts[$0]?.nextSlowAt(after: begun) } }
-    for name in awake {
-      guard let account = accounts[name], account.isSendable else { continue }
-      deadlines += [account.unclaimed.nextDueAt, account.stalledUntil]
-      deadlines += [account.refused.nextAt, account.breaker.nextProbeAt]
-      if account.timeNeededFrom != nil {
-        deadlines.append(account.timeAskedAt.map { $0 + Self.timeProbeInterval })
-      }
-    }
-    return deadlines.compactMap(\.self).filter { $0 > begun }.min() ?? .distantFuture
   }
 }

@@ -7,27 +7,32 @@
 /// - starts a sender for each ID that `startSenders(at:)` returns and runs its steps (`next(of:at:)`), and
 /// - starts the next round at `nextWake(after:)`.
 package struct OutboxMachine {
-  package internal(set) var settings: OutboxSettings
-  var policy: DeliveryPolicy
+  /// The maximum number of items per step of longer work. Deliveries continue between the steps.
+  package static let batch = 256
+  private static let storeRetry = Duration.milliseconds(500)
+  static let longestUnwritten = Duration.milliseconds(50)
+
+  package private(set) var settings: OutboxSettings
+  private(set) var policy: DeliveryPolicy
   /// Returns a random number in 0..<1.
   let random: @Sendable () -> Double
   var accounts: [AccountName: OutboxAccount]
   /// The accounts that take part in the next round. Quiet accounts are not included.
-  var awake: Set<AccountName>
+  private(set) var awake: Set<AccountName>
 
   var unwritten = UnwrittenOutcomes()
   var senders = RunningSenders()
-  var pauses = OutboxPauses()
+  private(set) var pauses = OutboxPauses()
 
   /// The remaining phases of the current round.
-  var round: [StorePhase] = []
+  private var round: [StorePhase] = []
 
   var sweeps = SweepSchedule()
   /// The start of the current or last exchange with the store.
-  var exchangeAskedAt = Timestamp(milliseconds: 0)
-  var storeRetryAt: Timestamp?
-  var stopsAt: Timestamp?
-  var isRecovered = false
+  private(set) var exchangeAskedAt = Timestamp(milliseconds: 0)
+  private var storeRetryAt: Timestamp?
+  private(set) var stopsAt: Timestamp?
+  private(set) var isRecovered = false
 
   package init(
     settings: OutboxSettings, accounts: [AccountName: APISettings], random: @escaping @Sendable () -> Double
@@ -40,44 +45,49 @@ package struct OutboxMachine {
     for name in accounts.keys { notePause(of: name) }
   }
 
-  // MARK: - Network and time
+  // MARK: - Configuration, clock and pauses
 
-  /// Retries everything that waits for an origin or a token. Called when the network may be back.
-  package mutating func networkReturned(at now: Timestamp) {
-    sweeps.timeAsked(at: nil)
-    for name in accounts.keys { retryNow(name, at: now) }
-  }
-
-  /// Retries everything in this account that waits for an origin or a token.
-  package mutating func retryNow(_ name: AccountName, at now: Timestamp) {
-    accounts[name]?.retryNow(at: now)
-    wake(name)
-  }
-
-  /// Records a response from one of the account's servers. `origin` is an API, or `nil` for the provider. `skew` is the
-  /// server's clock minus this machine's clock, or `nil` if the response contains no time.
-  package mutating func serverAnswered(_ name: AccountName, _ origin: Origin? = nil, skew: Duration?) {
-    if accounts[name]?.clocks.told(skew, by: origin) == true { agreeOnTime() }
-  }
-
-  /// Agrees on the skew of the server whose clock differs least from this machine's clock, because if this machine's
-  /// clock is wrong, every server's clock differs from it.
-  mutating func agreeOnTime() {
-    let clocks = accounts.values.filter(\.isConfigured).map(\.clocks)
-    let least = clocks.compactMap(\.skew).min { $0.magnitude < $1.magnitude }
-    sweeps.agree(on: least ?? (clocks.contains(where: \.isTold) ? .zero : nil))
-    for (name, account) in accounts where account.timeNeededFrom != nil && account.clocks.isTold {
-      accounts[name]?.timeNeededFrom = nil
-      accounts[name]?.unclaimed.add(.all)
-      wake(name)
+  /// Applies a reloaded configuration.
+  package mutating func accountsChanged(
+    _ apis: [AccountName: APISettings], settings: OutboxSettings, at now: Timestamp
+  ) {
+    let keepsLess =
+      settings.keepDelivered < self.settings.keepDelivered || settings.keepDead < self.settings.keepDead
+      || settings.maxItems < self.settings.maxItems
+    if keepsLess { sweeps.keepsLess(at: now) }
+    self.settings = settings
+    policy = DeliveryPolicy(settings)
+    for name in accounts.keys where apis[name] == nil {
+      stopSending(of: name, at: now)
+      accounts[name]?.isConfigured = false
+      removeUnused(name)
     }
+    for (name, api) in apis {
+      if accounts[name]?.isConfigured != true {
+        accounts[name] = OutboxAccount(api, retry: settings.retry, after: accounts[name])
+      }
+      if accounts[name]?.api.origins != api.origins { accounts[name]?.mayHoldConfigured = true }
+      accounts[name]?.api = api
+      accounts[name]?.breaker.configure(api.origins, settings.retry)
+      // The origin may have been removed, so forget it. If the time is still needed, the next claim finds an origin to
+      // ask.
+      accounts[name]?.timeNeededFrom = nil
+      accounts[name]?.unclaimed.configured()
+      wake(name)
+      notePause(of: name)
+    }
+    pauses.readAgain()
+    agreeOnTime()
   }
 
-  /// Returns the time that decides whether the account's items have expired. Only the account's own servers can confirm
-  /// that time.
-  func expiryTime(of name: AccountName, at now: Timestamp) -> ExpiryTime {
-    guard accounts[name]?.clocks.isTold == true else { return .unconfirmed(now) }
-    return .agreed(sweeps.agreedTime(at: now) ?? now)
+  /// Forgets an account that was removed from the configuration, once its requests and discards have ended and the
+  /// store has recorded any sign-out.
+  mutating func removeUnused(_ name: AccountName) {
+    guard let account = accounts[name], !account.isConfigured, account.senders.isEmpty, account.discards == 0,
+      !account.user.isLeft
+    else { return }
+    accounts[name] = nil
+    awake.remove(name)
   }
 
   /// Shifts the ends of all waits after this machine's clock was set by `shift`, and forgets the times that servers
@@ -93,6 +103,16 @@ package struct OutboxMachine {
     sweeps.shift(by: shift)
     exchangeAskedAt = exchangeAskedAt + shift
   }
+
+  /// Returns a number for a change or read of the pauses, to be reported with the result.
+  package mutating func nextPauseNumber() -> Int { pauses.nextNumber() }
+
+  mutating func notePause(of name: AccountName) {
+    if let change = accounts[name]?.notePause(as: name) { pauses.changed(change) }
+  }
+
+  /// Returns the pause changes since the last call, in order.
+  package mutating func takePauseChanges() -> [OutboxPauseChange] { pauses.takeChanges() }
 
   // MARK: - The end
 
@@ -117,59 +137,142 @@ package struct OutboxMachine {
 
   // MARK: - Rounds
 
-  /// Records that the store may have more items of these kinds to send.
-  package mutating func ready(_ accounts: [AccountName: OutboxKinds]) {
-    for (name, kinds) in accounts {
-      self.accounts[name]?.unclaimed.add(kinds)
-      wake(name)
-    }
-  }
-
-  /// Records whether new items have no user yet, may expire, or may replace other items.
-  package mutating func enqueued(
-    _ receipts: [OutboxReceipt], expiring expiresAt: Timestamp?, mayReplace: Bool, at now: Timestamp
-  ) {
-    if mayReplace { wipeSoon(at: now) }
-    // The user may have signed in just before these items were saved, so the items may not be assigned to the user yet.
-    for receipt in receipts {
-      let name = receipt.item.account
-      if accounts[name]?.user.enqueued(under: receipt.item.subject) == true { wake(name) }
-    }
-    sweeps.expires(at: expiresAt)
-  }
-
-  /// Excludes quiet accounts from further rounds, so that they cost nothing.
-  mutating func restQuiet() {
-    for name in awake where accounts[name]?.isQuiet ?? true { awake.remove(name) }
+  /// One kind of work in a round. Each round visits every kind, so that no kind is delayed for long.
+  private enum StorePhase {
+    case bind(AccountName), free(AccountName)
+    case exchange, expire, prune
+    case publishHeld(AccountName)
   }
 
   mutating func wake(_ name: AccountName) {
     if accounts[name] != nil { awake.insert(name) }
   }
 
-  /// Returns the waiting senders that can continue.
-  package mutating func takeResumed() -> [SenderID] { senders.takeResumed() }
-
-  /// Returns the time of the next probe of an unreachable origin, or `nil` if no probe is scheduled for later.
-  package func probeTime(of name: AccountName, _ origin: Origin, at now: Timestamp) -> Timestamp? {
-    accounts[name]?.breaker.probeTime(of: origin).flatMap { now < $0 && $0 < .distantFuture ? $0 : nil }
+  /// Excludes quiet accounts from further rounds, so that they cost nothing.
+  private mutating func restQuiet() {
+    for name in awake where accounts[name]?.isQuiet ?? true { awake.remove(name) }
   }
 
-  /// Returns whether the account's items can be sent or may soon be. Right after a start, the pauses and the session
-  /// are not known yet, so sending may begin once they are.
-  package func mayBeSendable(_ name: AccountName) -> Bool {
-    guard let account = accounts[name] else { return false }
-    return account.isSendable || !account.isPausedByUser && (!pauses.areRead || account.isHydrating)
+  /// Returns the next work for the store, or `nil` if there is no work or if the store has just failed.
+  package mutating func nextStoreWork(at now: Timestamp) -> OutboxStoreWork? {
+    if let storeRetryAt {
+      guard storeRetryAt <= now else { return nil }
+      self.storeRetryAt = nil
+    }
+    if !isRecovered {
+      // A new database that replaces a damaged one contains no pauses, so pass the current pauses.
+      return .recover(pausing: Set(accounts.filter(\.value.isPausedByUser).keys))
+    }
+    if let number = pauses.read() { return .configure(names, number: number) }
+    var isNewRound = false
+    while true {
+      if round.isEmpty {
+        if isNewRound { return nil }
+        round = phases()
+        isNewRound = true
+      }
+      if let work = work(of: round.removeFirst(), at: now) { return work }
+    }
   }
 
-  /// Returns whether the account has nothing left to send now.
-  package func isIdle(_ name: AccountName, at now: Timestamp) -> Bool {
-    guard let account = accounts[name], mayBeSendable(name) else { return true }
-    guard pauses.areRead, !account.isHydrating else { return false }
-    return account.senders.isEmpty && account.queue.isEmpty && unwritten.isEmpty && !account.unclaimed.isClaiming
-      && (account.stalledUntil != nil
-        || !account.unclaimed.mayExist && account.user.isBound && !account.isFreeing
-          && !(account.unclaimed.nextDueAt.map { $0 <= now } ?? false)
-          && !(account.breaker.nextProbeAt.map { $0 <= now } ?? false))
+  private mutating func phases() -> [StorePhase] {
+    restQuiet()
+    let names = awake.sorted()
+    return names.filter { accounts[$0]?.user.isBound == false }.map(StorePhase.bind)
+      + names.filter { accounts[$0]?.isFreeing == true }.map(StorePhase.free)
+      + [.exchange, .expire, .prune]
+      + names.filter { accounts[$0]?.isPublishingHeld == true }.map(StorePhase.publishHeld)
   }
+
+  private mutating func work(of phase: StorePhase, at now: Timestamp) -> OutboxStoreWork? {
+    switch phase {
+    case .bind(let name): return accounts[name]?.user.bind(name)
+    case .free(let name):
+      // First save the results from before the sign-in. One of them may hold an item for a sign-in, and that item must
+      // be resumed, too.
+      guard let account = accounts[name], account.isFreeing, unwritten.isEmpty else { return nil }
+      accounts[name]?.mayHoldConfigured = false
+      accounts[name]?.hasSignedIn = false
+      return .free(name, configured: account.api.origins, signedIn: account.hasSignedIn)
+    case .exchange:
+      exchangeAskedAt = now
+      let request = request(at: now)
+      if request.isEmpty { return nil }
+      sweeps.expiryAsked()
+      return .exchange(request)
+    case .expire: return sweeps.expire(at: now)
+    case .prune: return sweeps.prune(at: now)
+    case .publishHeld(let name):
+      guard let account = accounts[name], account.isPublishingHeld else { return nil }
+      return .publishHeld(name, cursor: account.heldCursor)
+    }
+  }
+
+  /// Returns the first deadline after `begun`, the start of the last round. The deadline may have passed during that
+  /// round. Quiet accounts have no deadlines.
+  package mutating func nextWake(after begun: Timestamp) -> Timestamp {
+    if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
+    restQuiet()
+    var deadlines = [stopsAt] + sweeps.deadlines
+    if let since = unwritten.since { deadlines.append(since + Self.longestUnwritten) }
+    let isAnyWaiting = awake.contains { accounts[$0].map(\.isWaiting) ?? false }
+    if isAnyWaiting { deadlines += awake.map { accounts[$0]?.nextSlowAt(after: begun) } }
+    for name in awake {
+      guard let account = accounts[name], account.isSendable else { continue }
+      deadlines += [account.unclaimed.nextDueAt, account.stalledUntil]
+      deadlines += [account.refused.nextAt, account.breaker.nextProbeAt]
+      if account.timeNeededFrom != nil {
+        deadlines.append(account.timeAskedAt.map { $0 + Self.timeProbeInterval })
+      }
+    }
+    return deadlines.compactMap(\.self).filter { $0 > begun }.min() ?? .distantFuture
+  }
+
+  // MARK: - Failures of the store
+
+  package mutating func recovered(at now: Timestamp) {
+    isRecovered = true
+    sweeps.recovered(at: now)
+  }
+
+  /// Schedules a retry after a failure. Outcomes are kept in the meantime, and nothing is claimed. After a failed
+  /// sweep, only the next sweep is delayed.
+  package mutating func storeFailed(_ work: OutboxStoreWork, at now: Timestamp) {
+    if case .prune = work { return sweeps.pruneFailed(at: now) }
+    storeFailed(at: now)
+    switch work {
+    case .recover, .prune, .publishHeld: break
+    case .expire: sweeps.expiryFailed()
+    case .configure: pauses.readAgain()
+    case .bind(let name, _, _, _): accounts[name]?.user.bindAgain()
+    case .free: freeAgain(work)
+    case .exchange(let request):
+      sweeps.expiryFailed()
+      unwritten.failed(at: now)
+      for demand in request.demands {
+        accounts[demand.account]?.unclaimed.endClaim()
+        accounts[demand.account]?.unclaimed.add(.all)
+      }
+    }
+  }
+
+  /// Pauses all work in the store briefly.
+  package mutating func storeFailed(at now: Timestamp) { storeRetryAt = now + Self.storeRetry }
+
+  /// Handles damage to the store. The store may have to start a new database, and nothing is claimed until it has
+  /// recovered. Requests in flight may finish, but their outcomes have no effect.
+  package mutating func storeBroke(at now: Timestamp) {
+    isRecovered = false
+    pauses.readAgain()
+    sweeps.storeBroke()
+    for name in accounts.keys {
+      withdraw(name, at: now)
+      accounts[name]?.user.bindAgain()
+      accounts[name]?.unclaimed.add(.all)
+      wake(name)
+    }
+  }
+
+  /// Whether the store has reported its counts or has failed.
+  package var hasAskedStore: Bool { isRecovered || storeRetryAt != nil }
 }
