@@ -26,14 +26,14 @@ struct OutboxAccount {
   var breaker: CircuitBreaker
   var acceptance = TokenAcceptance()
   var refused = RefusedItems()
-  var token: Fingerprint?
+  private(set) var token: Fingerprint?
   /// The number of consecutive waits for a usable token (`stalledUntil`).
-  var bearerFailures = 0
+  private(set) var bearerFailures = 0
   /// Whether a token is needed but the provider is unavailable.
   var lacksToken = false
   /// The time until which no delivery starts because no usable token is available. A change to the session or its
   /// token, a flush, or a return of the network ends the wait early.
-  var stalledUntil: Timestamp?
+  private(set) var stalledUntil: Timestamp?
   /// The times that servers have reported since the local clock was last set.
   var clocks = ServerClocks()
   /// The origin to ask for the time because items seem to have expired, or `nil` if the time is not needed.
@@ -47,8 +47,8 @@ struct OutboxAccount {
   var readAhead: [Origin: ReadAhead] = [:]
 
   /// Whether items that are held for another user still have to be published, and the cursor of the next page.
-  var isPublishingHeld = false
-  var heldCursor: String?
+  private(set) var isPublishingHeld = false
+  private(set) var heldCursor: String?
 
   /// Creates the state of a newly configured account. If the account was removed earlier but has not finished its
   /// requests, discards or sign-outs, `former` is its previous state. A previous pause stays in effect until the pauses
@@ -116,6 +116,21 @@ struct OutboxAccount {
     return change
   }
 
+  /// Applies a change to the session (`OutboxMachine.sessionChanged`), and returns whether the permission or the user is
+  /// different now.
+  mutating func sessionChanged(
+    _ permission: OutboxPermission, known: Subject?, formerly former: Subject?, token: Fingerprint?
+  ) -> Bool {
+    if permission != user.permission || token != self.token {
+      (stalledUntil, refused) = (nil, RefusedItems())
+      hasGoodToken()
+    }
+    self.token = token
+    let isOther = user.changed(permission, known: known, formerly: former)
+    if isOther, user.isGone { for id in senders.keys { senders[id]?.hasUserLeft = true } }
+    return isOther
+  }
+
   /// Resets the failures. Called when a token was accepted, and when the session or its token has changed.
   mutating func hasGoodToken() {
     bearerFailures = 0
@@ -137,6 +152,23 @@ struct OutboxAccount {
     breaker.retryNow(at: now)
     (stalledUntil, refused) = (nil, RefusedItems())
     unclaimed.add(.all)
+  }
+
+  mutating func stall(until time: Timestamp) {
+    bearerFailures += 1
+    stalledUntil = time
+  }
+
+  /// Ends the waits that are over, and makes due items claimable again.
+  mutating func look(at now: Timestamp) {
+    if let until = stalledUntil, until <= now { stalledUntil = nil }
+    if refused.endHolds(at: now) { unclaimed.add(.all) }
+    let isProbeDue = breaker.nextProbeAt.map { $0 <= now } ?? false
+    if isProbeDue || unclaimed.nextDueAt.map({ $0 <= now }) ?? false { unclaimed.lookAgain() }
+  }
+
+  mutating func publishHeld(_ isPublishing: Bool, from cursor: String?) {
+    (isPublishingHeld, heldCursor) = (isPublishing, cursor)
   }
 
   func loads(at now: Timestamp) -> [Origin: OriginLoad] {

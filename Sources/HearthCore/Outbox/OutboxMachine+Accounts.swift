@@ -9,19 +9,9 @@ extension OutboxMachine {
     _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject?,
     token: Fingerprint?, at now: Timestamp
   ) {
-    guard let account = accounts[name] else { return }
-    if permission != account.user.permission || token != account.token {
-      accounts[name]?.stalledUntil = nil
-      accounts[name]?.refused = RefusedItems()
-      accounts[name]?.hasGoodToken()
-    }
-    if accounts[name]?.user.changed(permission, known: knownSubject, formerly: former) == true {
-      withdraw(name, at: now)
-      if accounts[name]?.user.isGone == true {
-        for id in account.senders.keys { accounts[name]?.senders[id]?.hasUserLeft = true }
-      }
-    }
-    accounts[name]?.token = token
+    let isOther = accounts[name]?.sessionChanged(permission, known: knownSubject, formerly: former, token: token)
+    guard let isOther else { return }
+    if isOther { withdraw(name, at: now) }
     accounts[name]?.unclaimed.add(.all)
     wake(name)
     judge(name, at: now)

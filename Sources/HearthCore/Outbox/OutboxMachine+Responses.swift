@@ -286,8 +286,7 @@ extension OutboxMachine {
     let wait = Self.stallPolicy.wait(
       failures: account.bearerFailures + 1, retryAfter: retryAfter.map { min($0, Self.stallPolicy.max) },
       random: random())
-    accounts[name]?.bearerFailures += 1
-    accounts[name]?.stalledUntil = now + wait
+    accounts[name]?.stall(until: now + wait)
     wake(name)
     withdraw(name, at: now)
   }

@@ -37,7 +37,7 @@ extension OutboxMachine {
     let bytes = loads.values.joined().reduce(0) { $0 + $1.value.bytes.all - $1.value.bytes.slow }
     var demands: [OutboxDemand] = []
     for name in awake.sorted() {
-      look(at: name, now)
+      accounts[name]?.look(at: now)
       guard let account = accounts[name], account.isSendable, account.user.isBound, account.stalledUntil == nil,
         account.unclaimed.mayExist,
         case let free = rooms(account, loads[name] ?? [:], isMemoryFull: bytes >= Self.memory, at: now),
@@ -54,16 +54,6 @@ extension OutboxMachine {
       for origin in demands[index].rooms.keys { demands[index].rooms[origin]?.bytes = max(share, 1) }
     }
     return demands
-  }
-
-  /// Ends the account's waits that are over, and makes its due items claimable again.
-  private mutating func look(at name: AccountName, _ now: Timestamp) {
-    if let until = accounts[name]?.stalledUntil, until <= now { accounts[name]?.stalledUntil = nil }
-    if accounts[name]?.refused.endHolds(at: now) == true { accounts[name]?.unclaimed.add(.all) }
-    let isProbeDue = accounts[name]?.breaker.nextProbeAt.map { $0 <= now } ?? false
-    if isProbeDue || accounts[name]?.unclaimed.nextDueAt.map({ $0 <= now }) ?? false {
-      accounts[name]?.unclaimed.lookAgain()
-    }
   }
 
   /// Returns how many more items may be claimed now, for each origin that Hearth may send to.
@@ -160,10 +150,7 @@ extension OutboxMachine {
   /// Applies the result of a binding.
   package mutating func bound(_ binding: OutboxBinding, _ work: OutboxStoreWork) {
     guard case .bind(let name, let subject, _, let adopts) = work else { return }
-    if binding.holdsOthers {
-      accounts[name]?.isPublishingHeld = true
-      accounts[name]?.heldCursor = nil
-    }
+    if binding.holdsOthers { accounts[name]?.publishHeld(true, from: nil) }
     accounts[name]?.user.bound(to: subject, adopts: adopts, isDone: binding.isDone)
   }
 
@@ -190,7 +177,6 @@ extension OutboxMachine {
   package mutating func wipeSoon(at now: Timestamp) { sweeps.wipeSoon(at: now) }
 
   package mutating func heldPublished(_ name: AccountName, cursor: String?) {
-    accounts[name]?.heldCursor = cursor
-    accounts[name]?.isPublishingHeld = cursor != nil
+    accounts[name]?.publishHeld(cursor != nil, from: cursor)
   }
 }
