@@ -40,7 +40,7 @@ MEMORY = 6 << 30
 
 # File, part of the line, beginning of the change, and why it has no visible effect.
 EQUIVALENT = [
-    ("Outbox/OutboxMachine.swift", "var lastPauseNumber = 0", "0 becomes 1",
+    ("Outbox/OutboxPauses.swift", "var lastNumber = 0", "0 becomes 1",
         "Pause numbers are only compared with each other, and with the 0 of an account without pauses."),
     ("Session/SessionInput.swift", "var userLocks = 0", "0 becomes 1", "The counts are only compared with each other."),
 ]
