@@ -8,10 +8,7 @@ import Testing
 @Suite("A program with HearthClient", .serialized, .mayBlock) struct ClientTests {
   @Test("typed calls: status, token, a report, a queued request, a request that is answered")
   func calls() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       let hearth = try await HearthClient.connect(socket: daemon.socket)
       let status = try await hearth.status(of: "work")
       #expect(status.state == .authenticated && status.subject == "2482" && status.action == nil)
@@ -86,10 +83,7 @@ import Testing
 
   @Test("events go on across kill -9 and a restart: a snapshot, and then each once")
   func restart() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, _, daemon in
       let hearth = try await HearthClient.connect(socket: daemon.socket)
       var events = hearth.events().makeAsyncIterator()
       guard case .snapshot(let sessions, _) = await events.next() else { throw Unexpected() }
@@ -166,10 +160,7 @@ import Testing
 
   @Test("the example programs, in Swift and in Python, show a token's name and follow what happens")
   func examples() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, _, daemon in
       let variables = ["HEARTH_SOCKET": daemon.socket]
       let token = try daemon.token()
       // It writes by the line, as on a terminal.
@@ -192,10 +183,7 @@ import Testing
 
   @Test("the programs of keep-your-token.md: a helper command, and the socket with a report of a 401")
   func page() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       let programs = Files.text("\(Self.etc)/docs/keep-your-token.md").matches(of: /(?s)```python\n(.*?)```/).map {
         String($0.1).replacing("https://api.example.com/me", with: "\(sandbox.url)/api/whoami")
           .replacing("https://api.example.com", with: sandbox.url)

@@ -5,9 +5,7 @@ import Testing
 @Suite("hearthctl", .serialized, .mayBlock) struct CommandLineTests {
   @Test("says how the session is, with its exit status, through all of its states")
   func states() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.session(Configuration.impatient, signsIn: false) { environment, sandbox, daemon in
       func run(_ arguments: String..., input: String? = nil) throws -> TestEnvironment.Run {
         try environment.hearthctl(arguments + ["--socket", daemon.socket], input: input)
       }
@@ -53,10 +51,8 @@ import Testing
 
   @Test("a token that has expired and cannot be refreshed is exit status 5")
   func expired() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox("sandbox", "--token-lifetime", "2")
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient, sandbox: ["--token-lifetime", "2"]) {
+      environment, sandbox, daemon in
       try sandbox.stop()
       try daemon.waitUntil("the token has expired") { $0.token?.health == "expired" && $0.refresh.failures > 0 }
       #expect(try environment.hearthctl(["status", "work", "--socket", daemon.socket]).status == 5)
@@ -72,10 +68,7 @@ import Testing
 
   @Test("token --wait waits for an unlock, and no longer than it may; what the provider does not give is said")
   func waits() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { environment, _, daemon in
       try daemon.call("session.lock")
       let waiting = try environment.spawn("hearthctl", ["token", "--wait", "work", "--socket", daemon.socket])
       let locked = "hearthctl: Locked. Run \"hearthctl unlock work\"."
@@ -95,11 +88,8 @@ import Testing
 
   @Test("retry asks the provider at once, though the next try is far away")
   func retry() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(
-        Configuration.oidc(sandbox) + "[refresh]\nbackoff_initial = \"1h\"\nbackoff_max = \"1h\"\n")
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session("[refresh]\nbackoff_initial = \"1h\"\nbackoff_max = \"1h\"\n") {
+      environment, sandbox, daemon in
       let retry = ["retry", "work", "--socket", daemon.socket]
       try sandbox.stop()
       #expect(try environment.hearthctl(retry).status == 5)
@@ -114,10 +104,7 @@ import Testing
 
   @Test("a configuration that is refused is told by reload, status and doctor, until it is fixed")
   func refusedConfiguration() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       func run(_ line: String...) throws -> TestEnvironment.Run {
         try environment.hearthctl(line + ["--socket", daemon.socket])
       }
@@ -169,10 +156,7 @@ import Testing
 
   @Test("works the outbox")
   func outbox() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { environment, sandbox, daemon in
       func run(_ arguments: String..., input: String? = nil) throws -> String {
         let run = try environment.hearthctl(arguments + ["--socket", daemon.socket], input: input)
         #expect(run.status == 0, "\(arguments): \(run)")
@@ -215,9 +199,7 @@ import Testing
 
   @Test("events are printed as they come, as JSON one a line")
   func events() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.session(signsIn: false) { environment, sandbox, daemon in
       let watching = try environment.spawn("hearthctl", ["events", "--json", "--socket", daemon.socket])
       try daemon.signIn(at: sandbox)
       try eventually("the sign-in is printed") {

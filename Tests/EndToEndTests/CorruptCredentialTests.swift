@@ -5,10 +5,7 @@ import Testing
 @Suite("A credential file that cannot be understood", .serialized, .mayBlock) struct CorruptCredentialTests {
   @Test("journal and status say why it was set aside, with nothing of what stands in it; the newest is kept")
   func told() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, _, daemon in
       let token = try daemon.token()
       func corrupt() -> [String] { Files.tree(daemon.credentials).filter { $0.contains(".corrupt-") } }
 

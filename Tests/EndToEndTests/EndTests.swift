@@ -7,10 +7,7 @@ import Testing
 @Suite("What ends a session", .serialized, .mayBlock) struct EndTests {
   @Test("sign-out revokes and removes what was left where the configuration pointed before, too")
   func formerPlace() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       let elsewhere = "\(environment.folder)/elsewhere.json"
       try daemon.configure(Configuration.oidc(sandbox, "credential_file = \"\(elsewhere)\""))
       try daemon.call("daemon.reload")
@@ -26,10 +23,7 @@ import Testing
 
   @Test("a refresh token that the provider refuses for good ends it, through restarts, and is never sent again")
   func revoked() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       try sandbox.revoke()
       #expect(try daemon.refusal(of: "session.refresh", ["account": "work"]).code == 1002)
       let ended = try daemon.status()
@@ -53,9 +47,7 @@ import Testing
 
   @Test("how often one ended, and how long that lasted, is counted through restarts")
   func counted() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.session(signsIn: false) { _, sandbox, daemon in
       func metrics() throws -> String {
         try #require(try daemon.call("daemon.getMetrics", ["format": "openmetrics"])["text"]?.string)
       }
@@ -78,9 +70,7 @@ import Testing
 
   @Test("signing out revokes the grant and removes the credential, and stays so after a restart")
   func signOut() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.session(signsIn: false) { _, sandbox, daemon in
       try daemon.waitFor("unauthenticated", "neverSignedIn")
       try daemon.signIn(at: sandbox)
       let refreshToken = try sandbox.tokens.last ?? ""
@@ -99,10 +89,7 @@ import Testing
 
   @Test("signing out revokes while the user has locked, too")
   func signOutLocked() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       let revocations = try sandbox.count("revocations")
       try daemon.call("session.lock", ["account": "work"])
       try daemon.waitFor("locked", "lockedByUser")
@@ -114,10 +101,7 @@ import Testing
 
   @Test("a sign-out that discards spares what is enqueued for the next user while it waits for the provider")
   func discardSparesTheNext() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       try daemon.call("outbox.pause", ["account": "work"])
       let old = try daemon.enqueue("old", to: sandbox.notes)
       try sandbox.fault(["path": "/revoke", "hang": true])
@@ -133,10 +117,7 @@ import Testing
 
   @Test("a grant that was signed out offline is revoked after a restart, and lies on the disk sealed until then")
   func revokedLater() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       let tokens = try sandbox.tokens
       let state = daemon.credentials.split(separator: "/").dropLast().map { "/" + $0 }.joined()
       let folder = state + "/revocations"
@@ -162,10 +143,7 @@ import Testing
 
   @Test("a grant whose revocation a kill cuts short is revoked after the start")
   func killedWhileRevoking() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       try sandbox.hold("/revoke", ["handle": false, "status": 503])
       var client = try ControlClient(path: daemon.socket)
       _ = try client.begin(SignOut(AccountName("work")!))
@@ -181,10 +159,7 @@ import Testing
 
   @Test("while the same user is signed in again the old grant is left alone, and revoked with the new one at the end")
   func revokedWithTheNext() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       try sandbox.fault(["path": "/revoke", "status": 503])
       #expect(try daemon.call("session.signOut", ["account": "work"])["revokesLater"] == true)
       try sandbox.clearFaults()
@@ -223,10 +198,7 @@ import Testing
 
   @Test("signing out everywhere names the page that ends the session at the provider")
   func everywhere() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       let answer = try daemon.call("session.signOut", ["account": "work", "everywhere": true])
       #expect(answer["revoked"] == true)
       #expect(answer["endSessionUrl"]?.string?.hasPrefix("\(sandbox.url)/end_session?") == true)
@@ -235,10 +207,7 @@ import Testing
 
   @Test("signing out works offline")
   func signOutOffline() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       try sandbox.stop()
       let answer = try daemon.call("session.signOut", ["account": "work"])
       #expect(answer["state"] == "unauthenticated" && answer["revoked"] == false)
@@ -248,10 +217,7 @@ import Testing
 
   @Test("a credential that is removed ends it: credentialMissing")
   func removed() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       try Files.remove(daemon.credential())
       try daemon.waitFor("reauthRequired", "credentialMissing")
       try daemon.restart()
@@ -263,10 +229,7 @@ import Testing
 
   @Test("a credential that is garbage when the daemon starts is set aside, not deleted: credentialCorrupt")
   func corrupt() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, _, daemon in
       try daemon.stop()
       try Files.write("this is not JSON", to: daemon.credential())
       try daemon.start()
@@ -278,10 +241,7 @@ import Testing
 
   @Test("a credential of a newer version is left as it is: credentialTooNew")
   func tooNew() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, _, daemon in
       try daemon.stop()
       let newer = #"{"version":2,"account":"work","grants":[]}"#
       try Files.write(newer, to: daemon.credential())
@@ -293,10 +253,7 @@ import Testing
 
   @Test("signing out while the file is out of reach is done when it comes back")
   func signOutOutOfReach() async throws {
-    try await TestEnvironment.run(unprivileged: true) { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(unprivileged: true) { environment, sandbox, daemon in
       let refreshToken = try sandbox.tokens.last ?? ""
       try Files.setMode(daemon.credentials, 0)
       try daemon.waitUntil("the file counts as unreadable") { !$0.credential.readable }
@@ -312,10 +269,7 @@ import Testing
 
   @Test("a configuration that names another place, where nothing is, is told with both: credentialMissing")
   func otherPlace() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       let elsewhere = "\(environment.folder)/elsewhere.json"
       try daemon.stop()
       try daemon.configure(Configuration.oidc(sandbox, "credential_file = \"\(elsewhere)\""))
@@ -345,9 +299,7 @@ import Testing
 
   @Test("a token that nothing can renew ends it when it has run out: noRefreshToken")
   func noRefreshToken() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.session(signsIn: false) { _, sandbox, daemon in
       try whileTokenLives(for: 2) { lifetime in
         let grant = try sandbox.grant(lifetime: Double(lifetime))
         let token: JSONObject = [

@@ -33,10 +33,7 @@ import Testing
   }
 
   private func play(_ body: (Scene) throws -> Void) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { environment, sandbox, daemon in
       let scene = Scene(environment: environment, sandbox: sandbox, daemon: daemon)
       try Files.makeFolder(scene.runtime)
       try body(scene)

@@ -56,10 +56,7 @@ import Testing
 
   @Test("bash completes verbs, options, accounts and items, and nothing where no daemon answers")
   func bash() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       _ = try environment.hearthctl(["outbox", "pause", "--socket", daemon.socket])
       let id = try environment.hearthctl(
         ["outbox", "add", "work", "POST", sandbox.notes, "--data", "x", "--socket", daemon.socket]).output.dropLast()

@@ -56,10 +56,7 @@ import Testing
 
   @Test("a rotated grant outlives a crash: the daemon goes on with it, and no rotated token is sent again")
   func crash() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox("sandbox", "--grace", "0")
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(sandbox: ["--grace", "0"]) { _, sandbox, daemon in
       for _ in 1...3 {
         try daemon.refresh()
         let before = try daemon.token()
@@ -75,10 +72,7 @@ import Testing
 
   @Test("a crash between rotation and answer costs nothing while the provider's grace window is open")
   func crashInFlight() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox("sandbox", "--grace", "60")
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(sandbox: ["--grace", "60"]) { _, sandbox, daemon in
       try sandbox.fault(["path": "/token", "hang": true, "handle": true, "times": 1])
       let socket = daemon.socket
       async let refresh: Void = {
@@ -97,10 +91,7 @@ import Testing
 
   @Test("SIGTERM lets a refresh in flight land: what the provider rotated is on disk, and the exit is clean")
   func stopInFlight() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox("sandbox", "--grace", "0")
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(sandbox: ["--grace", "0"]) { _, sandbox, daemon in
       try sandbox.hold("/token")
       let socket = daemon.socket
       async let refresh: Void = {
@@ -121,10 +112,7 @@ import Testing
 
   @Test("a client's 401 costs one refresh, however often it is reported, and none when the token is an older one")
   func unauthorized() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       let first = try daemon.token()
       try sandbox.expire()
       try sandbox.forgetStats()
@@ -142,10 +130,7 @@ import Testing
     "a token that an API rejected is given to nobody after kill -9 either, until the provider replaces it",
     arguments: [false, true])
   func rejectedBeforeCrash(_ isRefreshFailing: Bool) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       let first = try daemon.token()
       try sandbox.fault(["path": "/token", "status": 503])
       // Then the report is answered at once, without another refresh.
@@ -168,10 +153,7 @@ import Testing
 
   @Test("a 401 to the token that was just brought by a 401 ends the session: rejectedByServer")
   func unauthorizedAgain() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, _, daemon in
       for _ in 1...2 {
         let fingerprint = try daemon.token().fingerprint
         try daemon.call(

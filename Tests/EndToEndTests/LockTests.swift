@@ -9,10 +9,7 @@ import Testing
     "a credential that cannot be read is served from memory, then locked, and there again when it can be read",
     arguments: ["file", "folder"])
   func unreadable(place: String) async throws {
-    try await TestEnvironment.run(unprivileged: true) { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(unprivileged: true) { _, sandbox, daemon in
       let path = place == "file" ? daemon.credential() : daemon.credentials
       let mode = try #require(Files.mode(path))
       try Files.setMode(path, 0)
@@ -59,10 +56,7 @@ import Testing
 
   @Test("a daemon that starts before the credential can be read is locked, not signed out")
   func unreadableFromTheStart() async throws {
-    try await TestEnvironment.run(unprivileged: true) { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(unprivileged: true) { _, _, daemon in
       try daemon.stop()
       try Files.setMode(daemon.credential(), 0)
       try daemon.start()
@@ -74,10 +68,7 @@ import Testing
 
   @Test("the user's lock holds back every token, outlives a restart, and is taken away by the user alone")
   func byUser() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, _, daemon in
       let token = try daemon.token()
       let answer = try daemon.call("session.lock", ["account": "work"])
       #expect(answer["sessions"]?[0]?["state"] == "locked")
@@ -96,10 +87,7 @@ import Testing
 
   @Test("a refresh in flight lands before the lock wipes the grant from memory")
   func refreshInFlight() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox("sandbox", "--grace", "0")
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(sandbox: ["--grace", "0"]) { _, sandbox, daemon in
       try sandbox.hold("/token")
       let socket = daemon.socket
       async let refresh: Void = {
@@ -121,10 +109,7 @@ import Testing
 
   @Test("signing in while locked needs to be meant: replace")
   func signInWhileLocked() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       try daemon.call("session.lock")
       let grant = try sandbox.grant()
       let refusal = try daemon.refusal(

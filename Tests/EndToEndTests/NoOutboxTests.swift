@@ -7,10 +7,7 @@ import Testing
 @Suite("The outbox cannot be opened", .serialized, .mayBlock) struct NoOutboxTests {
   @Test("one of a newer version is left alone: sessions go on, and each call on it is refused with the reason")
   func newer() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       try daemon.stop()
       let path = "\(daemon.state)/outbox.sqlite"
       try DatabaseQueue(path: path).writeWithoutTransaction { db in

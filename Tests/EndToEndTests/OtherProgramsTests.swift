@@ -6,10 +6,7 @@ import Testing
   @Test(
     "a grant that another program puts in the file's place, or writes into it, is taken over", arguments: [true, false])
   func replaced(byRename: Bool) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       let before = try daemon.token()
       let grant = try sandbox.grant()
       let text = CredentialText.grant(grant, of: sandbox)
@@ -29,10 +26,7 @@ import Testing
 
   @Test("another program's grant that cannot be read when the provider refuses ours is taken over once it can be")
   func unreadableWhileRefused() async throws {
-    try await TestEnvironment.run(unprivileged: true) { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(unprivileged: true) { environment, sandbox, daemon in
       try sandbox.revoke()
       let grant = try sandbox.grant()
       try sandbox.hold("/token")
@@ -53,9 +47,7 @@ import Testing
 
   @Test("a first credential that appears signs in")
   func appears() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.session(signsIn: false) { _, sandbox, daemon in
       try daemon.waitFor("unauthenticated", "neverSignedIn")
       let grant = try sandbox.grant()
       try Files.replace(daemon.credential(), with: CredentialText.grant(grant, of: sandbox))
@@ -66,10 +58,7 @@ import Testing
 
   @Test("garbage over a grant that is held is set aside, and the file written anew from memory")
   func garbage() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, _, daemon in
       let token = try daemon.token()
       try Files.replace(daemon.credential(), with: "{garbage")
       try eventually("the file is whole again") { Files.text(daemon.credential()).contains(token.secret) }
@@ -80,10 +69,7 @@ import Testing
 
   @Test("a credential that others may read is narrowed")
   func permissions() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, _, daemon in
       try daemon.stop()
       try Files.setMode(daemon.credential(), 0o644)
       try daemon.start()

@@ -8,10 +8,7 @@ import Testing
 @Suite("What was written is delivered", .serialized, .mayBlock) struct OutboxTests {
   @Test("an API has request_timeout for its answer, and no more")
   func requestTimeout() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + "[refresh]\nrequest_timeout = \"1s\"\n")
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session("[refresh]\nrequest_timeout = \"1s\"\n") { _, sandbox, daemon in
       try sandbox.fault(["path": "/api", "hang": true, "times": 1])
       let item = try daemon.waitForItem(try daemon.enqueue("note", to: sandbox.notes), "waiting")
       #expect(item.lastError?.contains("within 1.0 seconds") == true, "\(item.lastError ?? "")")
@@ -20,10 +17,7 @@ import Testing
 
   @Test("written offline, it is delivered in order, once each, when the API is back, through a restart")
   func offline() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.stop()
       let bodies = (1...6).map { "note \($0)" }
       for body in bodies.prefix(4) { try daemon.enqueue(body, to: sandbox.notes) }
@@ -43,10 +37,7 @@ import Testing
 
   @Test("an API that answers 401 once costs one refresh, and the items are delivered")
   func unauthorizedOnce() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.expire()
       try sandbox.forgetStats()
       for body in ["one", "two", "three"] { try daemon.enqueue(body, to: sandbox.notes, ["unordered": true]) }
@@ -58,10 +49,7 @@ import Testing
 
   @Test("an API that answers 401 for ever ends the session; the outbox pauses, keeps all, and goes on after sign-in")
   func unauthorizedForEver() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.fault(["path": "/api", "status": 401])
       let first = try daemon.enqueue("one", to: sandbox.notes)
       try daemon.enqueue("two", to: sandbox.notes)
@@ -82,10 +70,7 @@ import Testing
 
   @Test("an item that the API refuses is dead and does not hold up its lane; retry takes it to the lane's end")
   func rejected() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.fault(["path": "/api/bad", "status": 422, "body": #"{"why":"no such thing"}"#])
       let bad = try daemon.enqueue("bad", to: sandbox.url + "/api/bad")
       try daemon.enqueue("good", to: sandbox.notes)
@@ -114,10 +99,7 @@ import Testing
 
   @Test("an API that is busy or broken is tried again until it takes the item", arguments: [429, 500, 503])
   func busy(status: Int) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.fault(["path": "/api", "status": JSON(status), "times": 2])
       let id = try daemon.enqueue("note", to: sandbox.notes)
       let item = try daemon.waitForItem(id, "delivered")
@@ -128,10 +110,7 @@ import Testing
 
   @Test("a head that waits holds its lane, and no other")
   func lanes() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.fault(["path": "/api/slow", "status": 503])
       try daemon.enqueue("slow", to: sandbox.url + "/api/slow", ["lane": "a"])
       try daemon.enqueue("behind", to: sandbox.notes, ["lane": "a"])
@@ -144,10 +123,7 @@ import Testing
 
   @Test("a crash with items in flight: each takes effect once")
   func crash() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.fault(["path": "/api", "hang": true, "handle": true, "times": 3])
       let bodies = (1...5).map(String.init)
       for body in bodies { try daemon.enqueue(body, to: sandbox.notes, ["unordered": true]) }
@@ -162,10 +138,7 @@ import Testing
 
   @Test("signing out keeps what waits, and it is delivered once its user is back")
   func signOutKeeps() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try daemon.call("outbox.pause", ["account": "work"])
       try daemon.enqueue("note", to: sandbox.notes)
       try daemon.call("session.signOut", ["account": "work"])
@@ -179,9 +152,7 @@ import Testing
 
   @Test("another user's items are held, sent under nobody else's token, and delivered when that user is back")
   func otherUser() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.session(Configuration.impatient, signsIn: false) { _, sandbox, daemon in
       try daemon.signIn(at: sandbox, subject: "ada")
       try daemon.call("outbox.pause", ["account": "work"])
       let adas = try daemon.enqueue("ada's", to: sandbox.notes)
@@ -202,9 +173,7 @@ import Testing
 
   @Test("items are taken before anybody has signed in, and while locked")
   func everyState() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+    try await TestEnvironment.session(Configuration.impatient, signsIn: false) { _, sandbox, daemon in
       try daemon.enqueue("nobody's yet", to: sandbox.notes)
       try daemon.signIn(at: sandbox)
       try sandbox.waitUntilWritten(["nobody's yet"])
@@ -218,10 +187,7 @@ import Testing
 
   @Test("the same key and content again is the same item, through a restart; other content is refused: 1104")
   func idempotencyKey() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       let draft = daemon.draft("note", to: sandbox.notes, ["idempotencyKey": "k-1"])
       let first = try daemon.call("outbox.enqueue", draft)
       #expect(first["duplicate"] == false)
@@ -238,10 +204,7 @@ import Testing
 
   @Test("an address that is none of the account's is refused, 1006, and so are headers that are Hearth's own")
   func refused() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       for url in [
         "http://127.0.0.1:1/api", "https://127.0.0.1:\(sandbox.port)/api", "http://localhost:\(sandbox.port)/",
       ] {
@@ -266,10 +229,7 @@ import Testing
 
   @Test("a user's pause outlives a restart, and resume sends what came meanwhile")
   func pause() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       try daemon.call("outbox.pause")
       try daemon.enqueue("note", to: sandbox.notes)
       try daemon.restart()
@@ -284,10 +244,7 @@ import Testing
 
   @Test("flush tries waiting items now and answers when nothing is left; cancel takes one back")
   func flush() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + "[outbox]\nretry_initial = \"10m\"\n")
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session("[outbox]\nretry_initial = \"10m\"\n") { _, sandbox, daemon in
       try sandbox.fault(["path": "/api", "status": 503, "times": 1])
       let id = try daemon.enqueue("note", to: sandbox.notes)
       try daemon.waitForItem(id, "waiting")
@@ -303,10 +260,7 @@ import Testing
 
   @Test("subscribers are told of an item's way, and the snapshot is where they begin")
   func events() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       var events = try daemon.events("outbox")
       #expect(events.snapshot["outbox"]?["delivered"] == 0)
       try sandbox.fault(["path": "/api", "status": 503, "times": 1])
@@ -331,10 +285,7 @@ import Testing
 
   @Test("a page that answers 200 where JSON is expected is no delivery: the attempt counts, and another one follows")
   func page() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.fault([
         "path": "/api", "status": 200, "body": "<!doctype html><p>Welcome to the hotel", "contentType": "text/html",
       ])
@@ -355,10 +306,7 @@ import Testing
 
   @Test("an outbox that is damaged while the daemon runs is set aside whole, and new items are delivered")
   func damaged() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try daemon.call("outbox.pause", [:])
       for number in 1...100 { try daemon.enqueue("lost \(number)", to: sandbox.notes) }
       let path = "\(daemon.state)/outbox.sqlite"

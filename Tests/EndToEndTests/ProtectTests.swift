@@ -28,10 +28,7 @@ import Testing
   }
 
   private func play(_ body: (Scene) throws -> Void) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       try body(Scene(environment: environment, sandbox: sandbox, daemon: daemon))
     }
   }

@@ -10,10 +10,7 @@ import Testing
 
   @Test("a key file that is configured seals what lies open, at once, also what another program writes, and back")
   func keyFile() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       let token = try daemon.token()
       let refreshes = try sandbox.refreshes()
       let key = "\(environment.folder)/key"
@@ -52,10 +49,7 @@ import Testing
 
   @Test("a passphrase that is configured is asked for, and seals what lies open as soon as it is set, and back")
   func passphrase() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       let token = try daemon.token()
 
       try reload(daemon, sandbox, "protection = \"passphrase\"")

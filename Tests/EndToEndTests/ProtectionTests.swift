@@ -7,10 +7,7 @@ import Testing
 @Suite("What is the user's stays the user's", .serialized, .mayBlock) struct ProtectionTests {
   @Test("socket and files are 0600, folders 0700")
   func modes() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, _, daemon in
       #expect(Files.mode(daemon.socket) == 0o600)
       #expect(Files.mode("\(daemon.folder)/run") == 0o700)
       #expect(Files.mode(daemon.state) == 0o700 && Files.mode(daemon.credentials) == 0o700)

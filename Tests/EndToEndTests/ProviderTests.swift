@@ -100,10 +100,7 @@ private let faketime = Files.names(in: "/usr/lib").map { "/usr/lib/\($0)/faketim
 
   @Test("an answer that was lost after the provider rotated is asked for once more, at once")
   func lostReply() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       try sandbox.fault(["path": "/token", "drop": true, "times": 1])
       try daemon.refresh()
       let status = try daemon.status()
@@ -140,10 +137,7 @@ private let faketime = Files.names(in: "/usr/lib").map { "/usr/lib/\($0)/faketim
 
   @Test("a provider that stops in the middle of a refresh is asked again once it is back")
   func stopped() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.hold("/token", ["times": 1])
       let socket = daemon.socket
       async let refresh: Void = {
@@ -237,9 +231,7 @@ private let faketime = Files.names(in: "/usr/lib").map { "/usr/lib/\($0)/faketim
 
   @Test("a provider that cannot be asked is error 1004, which says when to try again")
   func cannotBeAsked() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.session(signsIn: false) { _, sandbox, daemon in
       let params: JSONObject = ["account": "work", "refreshToken": .string(try sandbox.grant().refreshToken)]
       for fault: JSON in [["path": "/token", "status": 503], ["path": "/token", "drop": true]] {
         try sandbox.fault(fault)
@@ -254,9 +246,7 @@ private let faketime = Files.names(in: "/usr/lib").map { "/usr/lib/\($0)/faketim
     "a token that would end the header it stands in, or is too long to be stored, is not taken",
     arguments: ["accessToken", "idToken", "refreshToken"])
   func controlCharacters(name: String) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.session(signsIn: false) { _, _, daemon in
       var params: JSONObject = ["account": "work", "accessToken": "abc"]
       params[name] = "abc\r\nX: y"
       let refusal = try daemon.refusal(of: "session.import", params)

@@ -143,10 +143,7 @@ import Testing
 
   @Test("a refresh in flight lands where the credential is kept from now on, and a sign-in under way, too")
   func elsewhere() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, sandbox, daemon in
       let first = try daemon.token()
       try sandbox.hold("/token")
       let socket = daemon.socket

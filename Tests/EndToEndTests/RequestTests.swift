@@ -7,15 +7,6 @@ import TestSupport
 import Testing
 
 @Suite("Requests to an API", .serialized, .mayBlock) struct RequestTests {
-  private func scene(_ scene: (TestEnvironment, Sandbox, Daemon) throws -> Void) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
-      try scene(environment, sandbox, daemon)
-    }
-  }
-
   private func params(_ sandbox: Sandbox, _ path: String = "/api/whoami", _ method: String = "GET") -> JSONObject {
     ["account": "work", "method": .string(method), "url": .string(sandbox.url + path)]
   }
@@ -40,7 +31,7 @@ import Testing
 
   @Test("a token that the API accepts no more costs one refresh, however many requests find out")
   func unauthorizedOnce() async throws {
-    try await scene { _, sandbox, daemon in
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.expire()
       try sandbox.forgetStats()
       var client = try ControlClient(path: daemon.socket)
@@ -59,7 +50,7 @@ import Testing
 
   @Test("a request that the API refuses while the token is being refreshed is sent again with the new one")
   func whileRefreshing() async throws {
-    try await scene { _, sandbox, daemon in
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.expire()
       try sandbox.hold("/token")
       var client = try ControlClient(path: daemon.socket)
@@ -81,7 +72,7 @@ import Testing
 
   @Test("the answer is kept back where the session is locked, signed out, or another user's by the time it comes")
   func changedMeanwhile() async throws {
-    try await scene { _, sandbox, daemon in
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       let locked = try refusal(sandbox, daemon) { try daemon.call("session.lock") }
       #expect(locked?.code == 1003 && locked?.isRetryable == true)
       try daemon.call("session.unlock")
@@ -100,7 +91,7 @@ import Testing
 
   @Test("a request that another user's sign-in overtakes is not repeated under their token")
   func otherUser() async throws {
-    try await scene { _, sandbox, daemon in
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       let error = try refusal(sandbox, daemon, ["status": 401]) {
         try daemon.call("session.signOut", ["account": "work"])
         try daemon.signIn(at: sandbox, subject: "other")
@@ -113,7 +104,7 @@ import Testing
 
   @Test("an origin that a reload takes away is asked nothing more, not by a redirect either")
   func reloaded() async throws {
-    try await scene { _, sandbox, daemon in
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       let error = try refusal(sandbox, daemon, ["status": 302, "redirect": "/api/whoami"]) {
         try daemon.configure(
           Configuration.oidc(sandbox).replacing(
@@ -156,7 +147,7 @@ import Testing
 
   @Test("an API that accepts no token at all ends the session with rejectedByServer")
   func unauthorizedForEver() async throws {
-    try await scene { environment, sandbox, daemon in
+    try await TestEnvironment.session(Configuration.impatient) { environment, sandbox, daemon in
       try sandbox.fault(["path": "/api", "status": 401])
       let run = try environment.hearthctl(["request", "work", "GET", sandbox.notes, "--socket", daemon.socket])
       #expect(run.status == 3 && run.output.isEmpty)
@@ -166,7 +157,7 @@ import Testing
 
   @Test("one path that refuses every token ends nothing: its 401 is its own answer, and it forces one refresh")
   func onePath() async throws {
-    try await scene { _, sandbox, daemon in
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       for _ in 1...3 { #expect(try daemon.call("http.request", params(sandbox))["status"] == 200) }
       try sandbox.fault(["path": "/api/forbidden", "status": 401])
       try sandbox.forgetStats()
@@ -190,7 +181,7 @@ import Testing
 
   @Test("a request that needs more than a fresh token is told so, and the session goes on")
   func challenged() async throws {
-    try await scene { environment, sandbox, daemon in
+    try await TestEnvironment.session(Configuration.impatient) { environment, sandbox, daemon in
       let first = try daemon.token()
       let stepUp = #"Bearer error="insufficient_user_authentication", acr_values="phr", max_age="60""#
       try sandbox.fault(["path": "/api", "status": 401, "headers": ["WWW-Authenticate": .string(stepUp)]])
@@ -219,7 +210,7 @@ import Testing
 
   @Test("--output has the whole answer or stays as it was, and what cannot be written is not asked for")
   func output() async throws {
-    try await scene { environment, sandbox, daemon in
+    try await TestEnvironment.session(Configuration.impatient) { environment, sandbox, daemon in
       let folder = "\(environment.folder)/out"
       mkdir(folder, 0o755)
       func run(_ line: String...) throws -> TestEnvironment.Run {
@@ -269,7 +260,7 @@ import Testing
 
   @Test("hearthctl prints the body as it came, and its exit status tells the API's")
   func commandLine() async throws {
-    try await scene { environment, sandbox, daemon in
+    try await TestEnvironment.session(Configuration.impatient) { environment, sandbox, daemon in
       func run(_ line: String..., input: String? = nil) throws -> TestEnvironment.Run {
         try environment.hearthctl(["request", "work"] + line + ["--socket", daemon.socket], input: input)
       }

@@ -9,10 +9,7 @@ import Testing
   static let browser =
     #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/etc/demo/browser.py"
 
-  private func configuration(_ sandbox: Sandbox, _ lines: String...) -> String {
-    Configuration.oidc(sandbox, "scopes = [\"openid\", \"offline_access\"]")
-      + lines.map { $0 + "\n" }.joined()
-  }
+  private static let scopes = "scopes = [\"openid\", \"offline_access\"]\n"
 
   private func login(
     _ environment: TestEnvironment, _ daemon: Daemon, _ arguments: [String] = [], browser: Bool = true,
@@ -32,9 +29,7 @@ import Testing
 
   @Test("one command signs in by the browser, and what was written before is delivered under that user")
   func browser() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
+    try await TestEnvironment.session(Self.scopes, signsIn: false) { environment, sandbox, daemon in
       try daemon.call("outbox.enqueue", daemon.draft("before", to: sandbox.notes))
       let process = try login(environment, daemon)
       #expect(try status(process) == 0)
@@ -76,9 +71,7 @@ import Testing
     "another user's browser is not taken at its word: page and terminal say why, and the terminal takes its address",
     .enabled(if: getuid() == 0, "Only root can start another user's browser."))
   func browserOfOtherUser() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
+    try await TestEnvironment.session(Self.scopes, signsIn: false) { environment, _, daemon in
       let (browser, shown) = (environment.folder + "/other.py", environment.folder + "/shown")
       try Files.write(Self.otherUsersBrowser, to: browser)
       let demo = String(Self.browser.dropLast("/browser.py".count))
@@ -102,10 +95,7 @@ import Testing
 
   @Test("a person who says no is told so in terminal and browser, and the session stays")
   func denied() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Self.scopes) { environment, _, daemon in
       let before = try daemon.call("session.get", ["account": "work"])["token"]?["fingerprint"]
       let process = try login(environment, daemon, as: ["BROWSER_DECISION": "deny"])
       #expect(try status(process) == 1)
@@ -122,10 +112,7 @@ import Testing
       "expiredIDToken", "wrongAtHash", "wrongIss", "noIss", "noCode", "replayedCode", "otherParty", "twoAudiences",
     ])
   func badReplies(_ mistake: String) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Self.scopes) { environment, sandbox, daemon in
       let before = try daemon.call("session.get", ["account": "work"])["token"]?["fingerprint"]
       try sandbox.fault(["mistake": .string(mistake)])
       let process = try login(environment, daemon)
@@ -141,9 +128,7 @@ import Testing
       ("numericSubject", ""), ("twoAudiences", #"token_parameters = { audience = "https://api.example.com" }"#),
     ])
   func otherForms(_ mistake: String, _ line: String) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox, line))
+    try await TestEnvironment.session(Self.scopes + line + "\n", signsIn: false) { environment, sandbox, daemon in
       try sandbox.fault(["mistake": .string(mistake)])
       let process = try login(environment, daemon, as: ["BROWSER_USER": "35"])
       #expect(try status(process) == 0 && process.output == "Signed in to work as 35.\n", "\(process.errors)")
@@ -160,7 +145,7 @@ import Testing
       let path = "/.well-known/openid-configuration"
       var fault: JSON = ["path": .string(path), "status": 308, "redirect": .string(path)]
       try sandbox.fault(fault)
-      let daemon = try environment.daemon(configuration(sandbox))
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Self.scopes)
       let lost = try login(environment, daemon)
       #expect(try status(lost) != 0 && lost.errors.contains("\(path) redirects too many times"), "\(lost.errors)")
       let doctor = try environment.hearthctl(["doctor", "--socket", daemon.socket])
@@ -174,9 +159,8 @@ import Testing
 
   @Test("a device's code is shown, and the sign-in ends when the person has typed it in")
   func device() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox("sandbox", "--device-interval", "1")
-      let daemon = try environment.daemon(configuration(sandbox))
+    try await TestEnvironment.session(Self.scopes, sandbox: ["--device-interval", "1"], signsIn: false) {
+      environment, sandbox, daemon in
       let process = try login(environment, daemon, ["--device", "--json"], browser: false)
       let begun = try eventually("the code is shown") { () -> JSON? in
         try? JSON(parsing: Array((process.output.split(separator: "\n").first ?? "").utf8))
@@ -192,9 +176,7 @@ import Testing
 
   @Test("an interruption gives the sign-in up at the daemon")
   func interrupted() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
+    try await TestEnvironment.session(Self.scopes, signsIn: false) { environment, _, daemon in
       let process = try login(environment, daemon, ["--no-browser"])
       try eventually("it waits") { try daemon.call("session.get", ["account": "work"])["signIn"]?["flow"] == "browser" }
       process.signal(SIGINT)
@@ -206,10 +188,7 @@ import Testing
 
   @Test("another user who signs in gets nothing of what waits, and is told that it does")
   func otherUser() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Self.scopes) { environment, sandbox, daemon in
       try daemon.call("outbox.pause", ["account": "work"])
       try daemon.call("outbox.enqueue", daemon.draft("of 2482", to: sandbox.notes))
       let process = try login(environment, daemon)
@@ -222,10 +201,7 @@ import Testing
 
   @Test("while locked, signing in is refused unless the credential is to be replaced")
   func locked() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Self.scopes) { environment, _, daemon in
       try daemon.call("session.lock", ["account": "work"])
       #expect(try status(login(environment, daemon)) == 4)
       #expect(try status(login(environment, daemon, ["--replace"])) == 0)
@@ -236,9 +212,7 @@ import Testing
     "a lock ends a sign-in that waits for the person at once, with what helps; with a session and without",
     arguments: [true, false])
   func lockedMeanwhile(_ isSignedIn: Bool) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
+    try await TestEnvironment.session(Self.scopes, signsIn: false) { environment, sandbox, daemon in
       if isSignedIn { try daemon.signIn(at: sandbox) }
       let process = try login(environment, daemon, ["--no-browser"])
       try eventually("it waits") { try daemon.call("session.get", ["account": "work"])["signIn"]?["flow"] == "browser" }
@@ -250,9 +224,7 @@ import Testing
 
   @Test("a grant whose ID token is refused is revoked at the provider")
   func revokesRefused() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
+    try await TestEnvironment.session(Self.scopes, signsIn: false) { environment, sandbox, daemon in
       try sandbox.fault(["mistake": "otherAudience"])
       #expect(try status(login(environment, daemon)) == 1)
       try eventually("it is revoked") { try sandbox.count("revocations") > 0 }
@@ -261,9 +233,7 @@ import Testing
 
   @Test("on SIGTERM a code that was sent is redeemed to its end, and the session is there after the start")
   func redemptionWhileStopping() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
+    try await TestEnvironment.session(Self.scopes, signsIn: false) { environment, sandbox, daemon in
       try sandbox.hold("/token")
       let process = try login(environment, daemon)
       try sandbox.waitUntilHeld()
@@ -301,9 +271,7 @@ import Testing
 
   @Test("nothing of a sign-in's secrets is in the log, and no one who guesses is let in")
   func secrets() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(configuration(sandbox))
+    try await TestEnvironment.session(Self.scopes, signsIn: false) { environment, sandbox, daemon in
       let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
       #expect(try daemon.refusal(of: "session.awaitSignIn", ["signIn": "guess"]).code == 1204)
       let foreign = try daemon.refusal(
@@ -324,7 +292,8 @@ import Testing
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
       let daemon = try Daemon(
-        on: environment, name: "daemon", configuration: configuration(sandbox, "on_reauth = \"browser\""))
+        on: environment, name: "daemon",
+        configuration: Configuration.oidc(sandbox) + Self.scopes + "on_reauth = \"browser\"\n")
       daemon.variables["BROWSER"] = Self.browser
       try daemon.start()
       try daemon.signIn(at: sandbox)

@@ -8,10 +8,7 @@ import Testing
   private static let diary = "the diary of ada"
 
   private func scene(_ scene: (TestEnvironment, Sandbox, Daemon) throws -> Void) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { environment, sandbox, daemon in
       try sandbox.fault([
         "path": "/api/diary", "status": 200, "body": .string(Self.diary), "contentType": "text/plain",
         "headers": ["ETag": "\"1\"", "Cache-Control": "private"],

@@ -7,10 +7,7 @@ import Testing
 @Suite("The daemon starts, reloads and stops", .serialized, .mayBlock) struct StartAndStopTests {
   @Test("a second daemon on the same state ends with one clear sentence, and touches nothing")
   func secondDaemon() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { environment, _, daemon in
       let other = "\(environment.folder)/other.sock"
       let run = try environment.hearthd(
         ["--config", daemon.configurationPath, "--socket", other, "--state-dir", daemon.state])
@@ -241,10 +238,7 @@ import Testing
   @Test(
     "SIGTERM and SIGINT end it with status 0, whoever is connected, and its socket goes", arguments: [SIGTERM, SIGINT])
   func stop(_ signal: Int32) async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, _, daemon in
       let link = try RawLink(daemon.socket)
       #expect(try link.ask("events.subscribe", "{}").contains("snapshot"))
       #expect(try daemon.stop(signal) == .exited(0))
@@ -288,10 +282,7 @@ import Testing
 
   @Test("on SIGTERM what was sent to an API may be answered: an item is delivered, and a caller has its answer")
   func requestsWhileStopping() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       try sandbox.hold("/api/")
       let (socket, url) = (daemon.socket, sandbox.url)
       let item = try daemon.call(
@@ -342,10 +333,7 @@ import Testing
   @Test(
     "on SIGTERM a refresh that was sent lands, though the provider takes its time, and the session goes on after it")
   func refreshWhileStopping() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       let before = Files.text(daemon.credential())
       try sandbox.hold("/token")
       let socket = daemon.socket

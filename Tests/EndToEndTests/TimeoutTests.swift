@@ -41,9 +41,7 @@ import Testing
 
   @Test("what watches ends with 5 when the daemon is stopped meanwhile")
   func stoppedMeanwhile() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.session(signsIn: false) { environment, _, daemon in
       let watching = try [["events"], ["status", "--watch"]].map { verb in
         // Long enough for a daemon that answers.
         let process = try environment.spawn("hearthctl", verb + ["--timeout", "10", "--socket", daemon.socket])

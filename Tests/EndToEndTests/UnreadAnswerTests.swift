@@ -11,9 +11,7 @@ import Testing
 struct UnreadAnswerTests {
   @Test("they take a bounded part of the daemon's memory, and it is given back")
   func bounded() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+    try await TestEnvironment.session(signsIn: false) { _, sandbox, daemon in
       let pid = try #require(daemon.process?.pid)
       // Items that wait, so that a list of them is long.
       let item = JSON.object(

@@ -32,6 +32,21 @@ final class TestEnvironment {
     }
   }
 
+  /// Runs a scene with a sandbox and a daemon with the account `work` at that sandbox, which is signed in unless
+  /// `signsIn` is false. `further` is what the configuration has after the account's first lines; `options` are those of
+  /// the sandbox.
+  static func session(
+    _ further: String = "", unprivileged: Bool = false, sandbox options: [String] = [], signsIn: Bool = true,
+    _ scene: (TestEnvironment, Sandbox, Daemon) async throws -> Void
+  ) async throws {
+    try await run(unprivileged: unprivileged) { environment in
+      let sandbox = try Sandbox(on: environment, name: "sandbox", options: options)
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + further)
+      if signsIn { try daemon.signIn(at: sandbox) }
+      try await scene(environment, sandbox, daemon)
+    }
+  }
+
   private func clear() {
     processes.forEach { $0.kill() }
     Files.removeTree(folder)
