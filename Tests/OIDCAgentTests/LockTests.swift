@@ -8,7 +8,7 @@ import Testing
 @Suite("The lock of oidc-agent's clients", .timeLimit(.minutes(1)))
 struct LockTests {
   /// A daemon with two accounts. The user has locked `locked`; `fresh` has no session.
-  private func daemon(_ folder: TemporaryFolder, refusing refusal: RPCError? = nil) -> FakeDaemon {
+  private func daemon(refusing refusal: RPCError? = nil) -> FakeDaemon {
     func session(_ name: String, _ state: SessionState) -> JSON {
       SessionStatus(
         account: AccountName(name)!, state: state, message: "So it is.", since: Timestamp(seconds: 1), isReadable: true
@@ -17,7 +17,7 @@ struct LockTests {
     let sessions: JSON = [
       "sessions": [session("fresh", .unauthenticated(signedOut: false)), session("locked", .locked(.explicit(.user)))]
     ]
-    return FakeDaemon(path: folder.file("rpc.sock")) { request in
+    return FakeDaemon { request in
       if request.method == LockSessions.name, let refusal { return .error(refusal) }
       return .result(sessions)
     }
@@ -29,8 +29,7 @@ struct LockTests {
 
   @Test("locks every account at once, one without a session too, and unlocks those that the user had not locked")
   func all() async throws {
-    let folder = TemporaryFolder()
-    let daemon = daemon(folder)
+    let daemon = daemon()
     let agent = Agent(socket: daemon.path)
     #expect(try await answer(agent, .lock(Secret("a"))) == .success(info: "Agent locked"))
     #expect(daemon.asked.filter { $0.method == LockSessions.name }.map { $0.params["account"]?.string } == [nil])
@@ -41,8 +40,7 @@ struct LockTests {
 
   @Test("a lock that the daemon refuses is a failure, and locks nothing")
   func refused() async throws {
-    let folder = TemporaryFolder()
-    let daemon = daemon(folder, refusing: RPCError(.overloaded, message: "Too many calls."))
+    let daemon = daemon(refusing: RPCError(.overloaded, message: "Too many calls."))
     let agent = Agent(socket: daemon.path)
     #expect(try await answer(agent, .lock(Secret("a"))).json["status"] == "failure")
     #expect(try await answer(agent, .loadedAccounts).json["status"] == "success")

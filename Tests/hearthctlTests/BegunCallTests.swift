@@ -8,8 +8,7 @@ import Testing
 @Suite struct BegunCallTests {
   @Test("the response to a call that has begun is kept while notifications are waited for")
   func kept() async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { _ in
+    let daemon = FakeDaemon { _ in
       .stream(["sessions": []], [Notification(.daemonReloaded, params: [:])])
     }
     let (event, sessions) = try await onThread {
@@ -25,10 +24,9 @@ import Testing
 
   @Test("calls that are sent at once have each its own result, in whatever order the responses come")
   func each() async throws {
-    let folder = TemporaryFolder()
     let late = Mutex<[UInt8]>([])
     // Each second one is answered before the one before it.
-    let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { request in
+    let daemon = FakeDaemon { request in
       let number = request.params["account"]?.string.flatMap { Int($0.dropFirst()) } ?? 0
       var stats = OutboxStats()
       stats.dead = number

@@ -18,8 +18,7 @@ import Testing
     _ words: [String], input: String = "", environment: [String: String] = [:], token: String = "secret",
     refusal: RPCError? = nil
   ) async throws -> (Program.Outcome, asked: [Request]) {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { request in
+    let daemon = FakeDaemon { request in
       if request.method == ChooseAccount.name {
         return .result(["account": nil, "reason": nil, "accounts": ["home", "work"]])
       }
@@ -241,8 +240,7 @@ import Testing
 
   @Test("token --headers json prints an object of headers, and nothing beside it")
   func headers() async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { _ in .result(Self.answer("secret")) }
+    let daemon = FakeDaemon { _ in .result(Self.answer("secret")) }
     let environment = ["HEARTH_SOCKET": daemon.path]
     let outcome = try await Program.run(["token", "work", "--headers", "json"], environment: environment)
     #expect(outcome.output == #"{"Authorization":"Bearer secret"}"# + "\n")
@@ -252,8 +250,7 @@ import Testing
 
   @Test("token --for asks for a token that is to be sent there")
   func tokenFor() async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { _ in .result(Self.answer("secret")) }
+    let daemon = FakeDaemon { _ in .result(Self.answer("secret")) }
     let outcome = try await Program.run(
       ["token", "work", "--for", "https://git.example.com/x"], environment: ["HEARTH_SOCKET": daemon.path])
     #expect(outcome.output == "secret\n")

@@ -15,8 +15,7 @@ import Testing
     _ line: [String], input: String = "", environment: [String: String] = [:],
     choice: JSON = ["account": nil, "reason": nil, "accounts": accounts], locked: String? = nil
   ) async throws -> (Program.Outcome, asked: [Request]) {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+    let daemon = FakeDaemon { request in
       switch request.method {
       case ChooseAccount.name: return .result(choice)
       case ListSessions.name:
@@ -151,8 +150,7 @@ import Testing
 
   @Test("an account that there is not is told with the one that is meant, and with those that there are")
   func hint() async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+    let daemon = FakeDaemon { request in
       request.method == ListSessions.name
         ? .result(["sessions": [Samples.session("home").json, Samples.session("work").json]])
         : .error(.unknownAccount(request.params["account"]?.string ?? ""))

@@ -17,9 +17,8 @@ import Testing
     "events that come together are given together, and no more of them than there is time for",
     arguments: [(Duration.seconds(60), [3]), (.zero, [1, 1, 1])])
   func together(most: Duration, expected: [Int]) async throws {
-    let folder = TemporaryFolder()
     let subscription = Subscription(id: "1", seq: 0, sessions: [], outbox: OutboxStats()).json(at: .init(seconds: 0))
-    let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { request in
+    let daemon = FakeDaemon { request in
       request.method == "events.subscribe" ? .events(subscription, (1...3).map(Self.reload)) : .silence
     }
     let counts = try await onThread {

@@ -40,8 +40,7 @@ import Testing
   private func git(
     _ accounts: [Account], user: String? = nil, _ options: [String] = []
   ) async throws -> Program.Outcome {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+    let daemon = FakeDaemon { request in
       if request.method == ListSessions.name { return .result(["sessions": .array(accounts.map(\.json))]) }
       return accounts.first { $0.name == request.params["account"]?.string }?.answer(request)
         ?? .error(RPCError(.unknownAccount, message: "There is no such account."))
@@ -125,8 +124,7 @@ import Testing
 
   @Test("a locked account stops no other one for docker, kubectl and Google either")
   func otherHelpers() async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+    let daemon = FakeDaemon { request in
       if request.method == ChooseAccount.name {
         return .result(["account": nil, "reason": nil, "accounts": ["home", "work"]])
       }

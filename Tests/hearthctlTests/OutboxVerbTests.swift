@@ -9,13 +9,12 @@ import Testing
 /// The real program's outbox verbs against canned answers.
 @Suite(.timeLimit(.minutes(1))) struct OutboxVerbTests {
   private let folder = TemporaryFolder()
-  private var path: String { folder.file("rpc.sock") }
 
   private func run(
     _ arguments: [String], input: String = "", answer: @escaping @Sendable (Request) -> FakeDaemon.Answer
   ) async throws -> (Program.Outcome, [Request]) {
-    let daemon = FakeDaemon(path: path, answer: answer)
-    let outcome = try await Program.run(arguments, input: input, environment: ["HEARTH_SOCKET": path])
+    let daemon = FakeDaemon(answer: answer)
+    let outcome = try await Program.run(arguments, input: input, environment: ["HEARTH_SOCKET": daemon.path])
     return (outcome, daemon.asked)
   }
 
@@ -37,7 +36,6 @@ import Testing
     let descriptor = open(file, O_WRONLY | O_CREAT, 0o600)
     #expect(write(descriptor, [0xFF, 0x00] as [UInt8], 2) == 2)
     close(descriptor)
-    unlink(path)
     let (_, again) = try await run(["outbox", "add", "work", "POST", "https://x", "-d", "@\(file)"]) { _ in
       .result(["id": "item-2", "state": "pending", "duplicate": false])
     }
@@ -63,7 +61,6 @@ import Testing
     let (_, asked) = try await run(verb + ["-H", "C: 3", "-H", "@\(file)", "-d", "-"], input: "body", answer: queued)
     #expect(asked.first?.params["headers"] == ["C": "3", "A": ["1", "2"], "B": "x:y"])
     #expect(asked.first?.params["body"] == "body")
-    unlink(path)
     let (_, piped) = try await run(verb + ["-H", "@-"], input: "X-Key: s3cret\n", answer: queued)
     #expect(piped.first?.params["headers"] == ["X-Key": "s3cret"])
     for (options, input, told) in [
@@ -72,12 +69,10 @@ import Testing
       (["-H", "@-", "-H", "@-"], "X: 1", "Standard input can be read only once"),
       (["-H", "@-"], "X: 1\ns3cret", "Line 2 of standard input is not a header. It must have the form 'Name: value'."),
     ] {
-      unlink(path)
       let (refused, nothing) = try await run(verb + options, input: input, answer: queued)
       #expect(refused.status == 64 && refused.errors.contains(told))
       #expect(!refused.errors.contains("s3cret") && nothing.isEmpty)
     }
-    unlink(path)
     let (missing, _) = try await run(verb + ["-H", "@\(folder.file("none"))"], answer: queued)
     #expect(missing.status == 1 && missing.errors.contains("cannot be read: No such file or directory."))
   }
@@ -148,10 +143,8 @@ import Testing
     let json = Samples.unreached.json
     let (shown, _) = try await run(["outbox", "show", "item-1"]) { _ in .result(json) }
     #expect(shown.output.contains("\nattempts        0 (only attempts that reach the API count)\n"))
-    unlink(path)
     let (raw, _) = try await run(["outbox", "show", "item-1", "--json"]) { _ in .result(json) }
     #expect(raw.output == "\(json)\n")
-    unlink(path)
     let (list, _) = try await run(["outbox", "list"]) { _ in .result(["items": [json], "cursor": nil]) }
     #expect(list.output.contains("  waiting  -      "))
   }
@@ -161,7 +154,6 @@ import Testing
     let (one, first) = try await run(["outbox", "retry", "i"]) { _ in .result(["count": 1]) }
     #expect(one.output == "1 item queued again.\n")
     #expect(first[0] == Request(id: 1, method: "outbox.retry", params: ["id": "i"]))
-    unlink(path)
     let (all, second) = try await run(["outbox", "cancel", "--dead", "work"]) { _ in .result(["count": 2]) }
     #expect(all.output == "2 items cancelled.\n")
     #expect(second[0] == Request(id: 1, method: "outbox.cancel", params: ["account": "work", "state": "dead"]))
@@ -175,12 +167,10 @@ import Testing
     }
     #expect(left.status == 5)
     #expect(left.errors == "hearthctl: 1 item was not sent, because the next attempt is not due yet.\n")
-    unlink(path)
     let (late, _) = try await run(["outbox", "flush", "--timeout", "0"]) { request in
       request.method == "session.list" ? .result(["sessions": []]) : .result(Samples.stats(pending: 1).json)
     }
     #expect(late.errors == "hearthctl: 1 item was not sent, because the time limit was reached.\n")
-    unlink(path)
     let (done, asked) = try await run(["outbox", "flush", "work", "--timeout", "3"]) { _ in
       .result(Samples.stats(held: 1).json)
     }

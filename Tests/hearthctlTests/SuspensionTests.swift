@@ -9,8 +9,8 @@ import Testing
   private static let begin = "\u{1B}[?1049h"
   private static let end = "\u{1B}[?1049l"
 
-  private func daemon(_ folder: TemporaryFolder) -> FakeDaemon {
-    FakeDaemon(path: folder.file("rpc.sock")) { request in
+  private var daemon: FakeDaemon {
+    FakeDaemon { request in
       switch request.method {
       case Subscribe.name:
         .result(
@@ -23,7 +23,7 @@ import Testing
   @Test("a terminal that obeys no control sequences gets none: top refuses, and status prints again")
   func dumb() async throws {
     let folder = TemporaryFolder()
-    let daemon = daemon(folder)
+    let daemon = daemon
     try await onThread {
       let terminal = PseudoTerminal()
       func start(_ arguments: [String]) throws -> ChildProcess {
@@ -47,7 +47,7 @@ import Testing
     arguments: [["top"], ["status", "--watch"]])
   func suspension(_ arguments: [String]) async throws {
     let folder = TemporaryFolder()
-    let daemon = daemon(folder)
+    let daemon = daemon
     try await onThread {
       let terminal = PseudoTerminal()
       let process = try ChildProcess(

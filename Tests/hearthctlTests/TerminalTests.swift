@@ -41,8 +41,8 @@ import Testing
   }
 
   /// Of these accounts each needs its passphrase, which it was given when one was sent.
-  private func daemon(_ folder: TemporaryFolder, _ sessions: [SessionStatus]) -> FakeDaemon {
-    FakeDaemon(path: folder.file("rpc.sock")) { request in
+  private func daemon(_ sessions: [SessionStatus]) -> FakeDaemon {
+    FakeDaemon { request in
       let account = request.params["account"]?.string
       let chosen = sessions.filter { account == nil || $0.account.description == account }
       switch (request.method, request.params["passphrase"]) {
@@ -66,8 +66,7 @@ import Testing
 
   @Test("unlock asks for the passphrase on a terminal, without echo, and sends it")
   func asksWithoutEcho() async throws {
-    let folder = TemporaryFolder()
-    let daemon = daemon(folder, [Samples.locked])
+    let daemon = daemon([Samples.locked])
     let outcome = try await run(
       ["unlock", "work"], daemon, typing: [(prompt: "Passphrase for work: ", typed: "open sesame")])
     #expect(outcome.status == 0)
@@ -78,8 +77,7 @@ import Testing
 
   @Test("Ctrl-C at a prompt ends with 130, and the terminal is as before")
   func interrupted() async throws {
-    let folder = TemporaryFolder()
-    let daemon = daemon(folder, [Samples.locked])
+    let daemon = daemon([Samples.locked])
     let socket = daemon.path
     try await onThread {
       let (terminal, folder) = (PseudoTerminal(), TemporaryFolder())
@@ -96,8 +94,7 @@ import Testing
 
   @Test("input typed after q in top is left to the shell")
   func typedAhead() async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+    let daemon = FakeDaemon { request in
       switch request.method {
       case Subscribe.name: .result(Samples.subscription)
       case ListSessions.name: .result(["sessions": [Samples.session().json]])
@@ -123,8 +120,7 @@ import Testing
 
   @Test("a first passphrase is said to be one, and asked for twice", arguments: ["open sesame", "open sesam"])
   func first(again: String) async throws {
-    let folder = TemporaryFolder()
-    let daemon = daemon(folder, [Samples.signedOut])
+    let daemon = daemon([Samples.signedOut])
     let outcome = try await run(
       ["unlock", "home"], daemon,
       typing: [
@@ -143,9 +139,8 @@ import Testing
 
   @Test("unlock without an account asks for each that needs it, and a wrong answer keeps none of the others locked")
   func all() async throws {
-    let folder = TemporaryFolder()
     let other = Samples.session("other", state: .locked(.explicit(.user)), health: nil)
-    let daemon = daemon(folder, [Samples.locked, other])
+    let daemon = daemon([Samples.locked, other])
     let outcome = try await run(
       ["unlock"], daemon,
       typing: [(prompt: "Passphrase for work: ", typed: "wrong"), (prompt: "Passphrase for other: ", typed: "sesame")])
@@ -158,7 +153,7 @@ import Testing
   func offersSignIn(answer: String) async throws {
     let folder = TemporaryFolder()
     let configuration = folder.file("config.toml")
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+    let daemon = FakeDaemon { request in
       switch request.method {
       case GetInfo.name:
         let paths: [DaemonInfo.Path] = [("configuration", configuration)]
@@ -186,8 +181,8 @@ import Testing
 
   /// A daemon with a browser sign-in that never ends. It goes away when it gets the address that the browser ended at, or
   /// refuses that address.
-  private func browserDaemon(_ folder: TemporaryFolder, refusing first: String? = nil) -> FakeDaemon {
-    FakeDaemon(path: folder.file("rpc.sock")) { request in
+  private func browserDaemon(refusing first: String? = nil) -> FakeDaemon {
+    FakeDaemon { request in
       switch request.method {
       case BeginSignIn.name:
         return .result(["signIn": "s1", "authorizationUrl": "https://id.example.com/a", "expiresAt": nil])
@@ -209,8 +204,7 @@ import Testing
 
   @Test("an address that is longer than a terminal's line is taken whole", arguments: [4094, 4095, 4096, 5903, 60_000])
   func longAddress(length: Int) async throws {
-    let folder = TemporaryFolder()
-    let daemon = browserDaemon(folder)
+    let daemon = browserDaemon()
     let start = "http://127.0.0.1:8080/callback?state=s&code="
     let address = start + String(repeating: "c", count: length - start.utf8.count)
     let outcome = try await run(
@@ -221,8 +215,7 @@ import Testing
 
   @Test("a passphrase that is longer than a terminal's line is taken whole")
   func longPassphrase() async throws {
-    let folder = TemporaryFolder()
-    let daemon = daemon(folder, [Samples.locked])
+    let daemon = daemon([Samples.locked])
     let passphrase = String(repeating: "open sesame ", count: 500)
     let outcome = try await run(
       ["unlock", "work"], daemon, typing: [(prompt: "Passphrase for work: ", typed: passphrase)])
@@ -232,8 +225,7 @@ import Testing
 
   @Test("what is typed can be corrected: the last letter, the last word, the whole line")
   func corrected() async throws {
-    let folder = TemporaryFolder()
-    let daemon = daemon(folder, [Samples.locked])
+    let daemon = daemon([Samples.locked])
     let typed = "nonsense\u{15}open sesämö\u{7F}\u{7F}\u{7F}ame street \u{17}"
     _ = try await run(["unlock", "work"], daemon, typing: [(prompt: "Passphrase for work: ", typed: typed)])
     #expect(sent(daemon) == ["work: open sesame "])
@@ -241,8 +233,7 @@ import Testing
 
   @Test("an address that is refused is said to be, and the next one is taken")
   func refusedAddress() async throws {
-    let folder = TemporaryFolder()
-    let daemon = browserDaemon(folder, refusing: "http://wrong")
+    let daemon = browserDaemon(refusing: "http://wrong")
     let outcome = try await run(
       ["login", "work", "--no-browser"], daemon,
       typing: [
@@ -254,8 +245,7 @@ import Testing
 
   @Test("a line that the terminal has cut is sent nowhere, and said to be cut", arguments: [4094, 4095, 5903])
   func cutBody(length: Int) async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { _ in .error(.invalidParams("It came whole.")) }
+    let daemon = FakeDaemon { _ in .error(.invalidParams("It came whole.")) }
     let outcome = try await run(
       ["rpc", "outbox.get", "-"], daemon,
       typing: [(prompt: "", typed: "{\"id\":\"" + String(repeating: "c", count: length - 9) + "\"}\n\u{4}")])
@@ -271,7 +261,7 @@ import Testing
     ])
   func openerFails(variables: [String: String]) async throws {
     let folder = TemporaryFolder()
-    let daemon = browserDaemon(folder)
+    let daemon = browserDaemon()
     let opener = folder.file("xdg-open")
     try Files.write("#!/bin/sh\nexit 3\n", to: opener)
     chmod(opener, 0o700)
@@ -287,11 +277,10 @@ import Testing
 
   @Test("an answer of the browser that was not used is said so, and the pasted address is taken")
   func untrustedAnswer() async throws {
-    let folder = TemporaryFolder()
     var waiting = Samples.signedOut
     waiting.signIn = SignInProgress(flow: .browser, expiresAt: Samples.start, message: "It was not used.")
     let change = Notification(.sessionChanged, params: ["session": waiting.json])
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+    let daemon = FakeDaemon { request in
       switch request.method {
       case Subscribe.name:
         let subscription = Subscription(id: "1", seq: 0, sessions: [], outbox: OutboxStats())
@@ -319,7 +308,7 @@ import Testing
   @Test("the next browser of BROWSER is tried after one that fails, and an address may be pasted beside it")
   func nextOpener() async throws {
     let folder = TemporaryFolder()
-    let daemon = browserDaemon(folder)
+    let daemon = browserDaemon()
     let shown = folder.file("shown")
     let opener = folder.file("open")
     try Files.write("#!/bin/sh\necho \"$1\" > \(shown)\n", to: opener)

@@ -134,8 +134,7 @@ import Testing
       ("user", ResumeOutbox.name, "Resumed work's outbox."),
     ])
   func pause(_ reason: String?, _ method: String, _ message: String) async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+    let daemon = FakeDaemon { request in
       request.method == method ? .result([:]) : .hangUp
     }
     let account = TopAccount(Samples.session("work"), Samples.stats(pausedReason: reason), at: start)
@@ -151,8 +150,7 @@ import Testing
     "a reads the credential again and then asks the provider, unless the session says that somebody is needed",
     arguments: [(Samples.session(), "work has a new token.", 2), (Samples.locked, Samples.locked.message, 1)])
   func again(_ session: SessionStatus, _ message: String, _ calls: Int) async throws {
-    let folder = TemporaryFolder()
-    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+    let daemon = FakeDaemon { request in
       switch request.method {
       case RehydrateSessions.name: .result(["sessions": [session.json]])
       case RefreshSession.name: .result(session.json)

@@ -85,10 +85,8 @@ extension VerbTests {
       let answer = daemon(Samples.session(), stats, warnings: warnings)
       let (usual, _) = try await run(["status"], answer: answer)
       #expect(usual.status == 0 && usual.errors == "")
-      unlink(path)
       let (strict, _) = try await run(["status", "--strict"], answer: answer)
       #expect(strict.status == 1 && strict.errors == "hearthctl: \(complaint)\n")
-      unlink(path)
     }
     let (fine, _) = try await run(["status", "--strict"], answer: daemon(Samples.session()))
     #expect(fine.status == 0)
@@ -100,11 +98,11 @@ extension VerbTests {
     let script = "#!/bin/sh\necho \"$*\" | grep -q -- '--lines=10 .*HEARTH_ACCOUNT=work' && echo 'work is signed in.'\n"
     try Files.write(script, to: journalctl)
     chmod(journalctl, 0o700)
-    let daemon = FakeDaemon(path: path, answer: daemon(Samples.session()))
+    let daemon = FakeDaemon(answer: daemon(Samples.session()))
     defer { withExtendedLifetime(daemon) {} }
     let outcome = try await Program.run(
       ["status", "work", "--log"],
-      environment: ["HEARTH_SOCKET": path, "PATH": "\(folder.path):/usr/bin:/bin"])
+      environment: ["HEARTH_SOCKET": daemon.path, "PATH": "\(folder.path):/usr/bin:/bin"])
     #expect(outcome.status == 0)
     #expect(outcome.output.hasSuffix("\n\nLog\n  work is signed in.\n"))
   }

@@ -1,4 +1,3 @@
-import Glibc
 import HearthControl
 import HearthCore
 import TestSupport
@@ -9,14 +8,14 @@ import Testing
 /// The real program against canned answers.
 @Suite(.timeLimit(.minutes(1))) struct VerbTests {
   let folder = TemporaryFolder()
-  var path: String { folder.file("rpc.sock") }
 
   func run(
     _ arguments: [String], input: String = "", into file: String? = nil,
     answer: @escaping @Sendable (Request) -> FakeDaemon.Answer
   ) async throws -> (Program.Outcome, [Request]) {
-    let daemon = FakeDaemon(path: path, answer: answer)
-    let outcome = try await Program.run(arguments, input: input, environment: ["HEARTH_SOCKET": path], into: file)
+    let daemon = FakeDaemon(answer: answer)
+    let outcome = try await Program.run(
+      arguments, input: input, environment: ["HEARTH_SOCKET": daemon.path], into: file)
     return (outcome, daemon.asked)
   }
 
@@ -29,6 +28,7 @@ import Testing
       ["outbox", "pause"], ["outbox", "resume"], ["outbox", "flush"], ["outbox", "stats"],
       ["events"], ["metrics"], ["rpc", "session.list"],
     ]
+    let path = folder.file("rpc.sock")
     for verb in verbs {
       let outcome = try await Program.run(verb + ["--json", "--socket", path])
       #expect(outcome.status == 6 && outcome.output == "", "\(verb)")
@@ -148,7 +148,6 @@ import Testing
     }
     #expect(outcome.status == 1)
     #expect(asked.contains { $0.method == BeginSignIn.name && $0.params["account"] == "work" })
-    unlink(path)
     let (none, _) = try await run(["login"]) { _ in .result(["account": nil, "reason": nil, "accounts": []]) }
     #expect(none.status == 64)
   }
@@ -163,7 +162,6 @@ import Testing
     #expect(plain.errors == "")
     #expect(plain.status == 0)
     #expect(asked[0].params == ["account": "work", "minValiditySeconds": 90])
-    unlink(path)
     let (header, _) = try await run(["token", "work", "--header"], answer: answer)
     #expect(header.output == "Authorization: Bearer secret\n")
   }
@@ -268,11 +266,9 @@ import Testing
       outcome.errors
         == "The provider did not confirm that it revoked the grant. Revoke the client's access on the provider's "
         + "website.\n")
-    unlink(path)
     let (again, _) = try await run(["logout", "home"]) { _ in .result(answer) }
     #expect(again.output == "home was already signed out.\n")
     #expect(again.errors == "")
-    unlink(path)
     let (waiting, _) = try await run(["logout", "work", "--no-revoke"]) { request in
       switch request.method {
       case "session.get": .result(Samples.session().json)
@@ -300,7 +296,6 @@ import Testing
       ])
     #expect(outcome.errors.contains("It keeps trying for up to seven days."))
     #expect(outcome.errors.contains("\n\n  https://id.example.com/logout\n"))
-    unlink(path)
     status["endSessionUrl"] = nil
     status["endSessionError"] = "The provider names no such page."
     let missing = JSON.object(status)
@@ -312,12 +307,10 @@ import Testing
   func messages() async throws {
     let (lock, _) = try await run(["lock"]) { _ in .result(["sessions": [Samples.locked.json]]) }
     #expect(lock.status == 0 && lock.output == "work: Locked. Run \"hearthctl unlock work\".\n")
-    unlink(path)
     let (unseen, _) = try await run(["lock"]) { _ in .result(["sessions": [Samples.signedOut.json]]) }
     #expect(
       unseen.output == "home: Locked until the next sign-in. Sign in required. Run \"hearthctl login home\".\n",
       "its status does not show the lock")
-    unlink(path)
     let (refresh, _) = try await run(["refresh", "work"]) { _ in .result(Samples.session().json) }
     #expect(refresh.output == "Refreshed. The new token is valid for 51 min.\n")
   }
@@ -325,7 +318,7 @@ import Testing
   @Test("doctor tells what it looked at, and exits with what is worst")
   func doctor() async throws {
     let state = folder.path
-    let daemon = FakeDaemon(path: path) { request in
+    let daemon = FakeDaemon { request in
       switch request.method {
       case GetInfo.name:
         .result(
@@ -365,8 +358,7 @@ import Testing
       outcome.output.hasSuffix(
         "For help, see \"The session is locked\", \"The provider says no\", \"The clock is wrong\", "
           + "\"Nothing is delivered\" in \"hearthctl docs troubleshooting\".\n"))
-    unlink(path)
-    let hungUp = FakeDaemon(path: path) { _ in .hangUp }
+    let hungUp = FakeDaemon { _ in .hangUp }
     let cut = try await Program.run(["doctor", "--socket", hungUp.path], environment: ["HOME": folder.path])
     withExtendedLifetime(hungUp) {}
     #expect(cut.status == 5)

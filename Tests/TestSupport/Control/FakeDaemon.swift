@@ -20,12 +20,15 @@ package final class FakeDaemon: Sendable {
   }
 
   package let path: String
+  private let folder = TemporaryFolder()
   private let descriptor: Int32
   private let requests = Mutex<[Request]>([])
 
   package var asked: [Request] { requests.withLock { $0 } }
 
-  package init(path: String, answer: @escaping @Sendable (Request) -> Answer) {
+  /// Without a path, the socket is in a folder of its own.
+  package init(path: String? = nil, answer: @escaping @Sendable (Request) -> Answer) {
+    let path = path ?? folder.file("rpc.sock")
     self.path = path
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     descriptor = listener
