@@ -34,7 +34,7 @@ import Testing
   private func play(runs: Bool = true, _ body: (Scene) throws -> Void) async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: Self.old)
+      let daemon = try Daemon(on: environment, configuration: Self.old)
       if runs { try daemon.start() }
       try body(Scene(environment: environment, sandbox: sandbox, daemon: daemon))
     }

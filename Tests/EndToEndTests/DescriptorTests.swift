@@ -12,7 +12,7 @@ import Testing
   @Test("with too few the daemon ends with one sentence, and touches nothing")
   func tooFew() async throws {
     try await TestEnvironment.run { environment in
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       let process = try environment.spawn("hearthd", daemon.arguments, launcher: Self.limit(16, 16))
       #expect(try process.wait() == .exited(1))
       #expect(process.errors.contains("needs 40 file descriptors") && process.errors.isOneLine)
@@ -48,7 +48,7 @@ import Testing
   @Test("it allows itself as many as it may have")
   func raised() async throws {
     try await TestEnvironment.run { environment in
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       daemon.launcher = Self.limit(64, 2048)
       try daemon.start()
       let limits = Files.text("/proc/\(try #require(daemon.process?.pid))/limits").split(separator: "\n")
@@ -79,8 +79,7 @@ import Testing
   func manyClients() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(
-        on: environment, name: "daemon", configuration: Configuration.oidc(sandbox) + Configuration.impatient)
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox) + Configuration.impatient)
       daemon.launcher = Self.limit(64, 64)
       try daemon.start()
       try daemon.signIn(at: sandbox)
@@ -111,8 +110,7 @@ import Testing
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
       let daemon = try Daemon(
-        on: environment, name: "daemon",
-        configuration: Configuration.oidc(sandbox) + "[outbox]\nconcurrency = 200\nretry_initial = \"100ms\"\n")
+        on: environment, configuration: Configuration.oidc(sandbox) + "[outbox]\nconcurrency = 200\nretry_initial = \"100ms\"\n")
       daemon.launcher = Self.limit(64, 64)
       try daemon.start()
       try daemon.signIn(at: sandbox)

@@ -14,8 +14,7 @@ struct DiskFullTests {
   func full(_ size: String) async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(
-        on: environment, name: "daemon", configuration: Configuration.oidc(sandbox) + Configuration.impatient)
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox) + Configuration.impatient)
       let disk = try SmallDisk(on: environment, over: daemon.state, size: size)
       daemon.launcher = disk.launcher
       try daemon.start()
@@ -63,7 +62,7 @@ struct DiskFullTests {
   func end() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox))
       let disk = try SmallDisk(on: environment, over: daemon.state, size: "4m")
       daemon.launcher = disk.launcher
       try daemon.start()
@@ -100,7 +99,7 @@ struct DiskFullTests {
   func lock() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox))
       let disk = try SmallDisk(on: environment, over: daemon.state, size: "4m")
       daemon.launcher = disk.launcher
       try daemon.start()

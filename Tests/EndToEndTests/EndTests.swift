@@ -176,18 +176,14 @@ import Testing
 
   @Test("neither another user's sign-in nor a removed account keeps the grant of the one before from being revoked")
   func revokedBesideAnother() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let configuration = Configuration.oidc(sandbox)
-      let daemon = try environment.daemon(configuration)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session { _, sandbox, daemon in
       try sandbox.fault(["path": "/revoke", "status": 503])
       #expect(try daemon.call("session.signOut", ["account": "work"])["revokesLater"] == true)
       try sandbox.clearFaults()
       try daemon.configure("")
       try daemon.restart()
       #expect(try daemon.call("session.list")["sessions"]?.array?.isEmpty == true)
-      try daemon.configure(configuration)
+      try daemon.configure(Configuration.oidc(sandbox))
       try daemon.call("daemon.reload")
       try daemon.signIn(at: sandbox, subject: "ada")
       try daemon.restart()
@@ -286,7 +282,7 @@ import Testing
   func runOutBeforeTheStart() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox))
       try Files.makeFolder(daemon.state)
       try Files.makeFolder(daemon.credentials)
       var text = CredentialText.grant(try sandbox.grant(), of: sandbox, lifetime: -10)

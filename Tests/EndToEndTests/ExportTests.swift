@@ -188,11 +188,7 @@ import Testing
 
   @Test("an account's configuration says what its API means by a status, from the next answer on")
   func overrides() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let plain = Configuration.oidc(sandbox)
-      let daemon = try environment.daemon(plain + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session(Configuration.impatient) { _, sandbox, daemon in
       try sandbox.fault(["path": "/api/gone", "status": 410])
       try sandbox.fault(["path": "/api/later", "status": 404, "times": 2])
       let dead = try daemon.enqueue("1", to: sandbox.url + "/api/gone")
@@ -206,7 +202,7 @@ import Testing
         outcome = "retry"
 
         """
-      try daemon.configure(plain + rules + Configuration.impatient)
+      try daemon.configure(Configuration.oidc(sandbox) + rules + Configuration.impatient)
       try daemon.call("daemon.reload")
       let gone = try daemon.enqueue("2", to: sandbox.url + "/api/gone")
       let later = try daemon.enqueue("3", to: sandbox.url + "/api/later")

@@ -11,7 +11,7 @@ import Testing
   func usedUp(_ what: String, _ limit: Int) async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox))
       let room = try InotifyLimit(on: environment, of: what, limit)
       daemon.launcher = room.launcher
       try daemon.start()

@@ -7,12 +7,9 @@ import Testing
 @Suite("A session is kept alive", .serialized, .mayBlock) struct KeptAliveTests {
   @Test("its token is refreshed ahead of expiry, three times, with nobody asking")
   func ahead() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox("sandbox", "--token-lifetime", "60")
-      // A token is due 57 s before it expires, which leaves a slow machine its time.
-      let daemon = try environment.daemon(
-        Configuration.oidc(sandbox) + "[refresh]\nmargin_fraction = 0.95\njitter = 0\n")
-      try daemon.signIn(at: sandbox)
+    // A token is due 57 s before it expires, which leaves a slow machine its time.
+    let refresh = "[refresh]\nmargin_fraction = 0.95\njitter = 0\n"
+    try await TestEnvironment.session(refresh, sandbox: ["--token-lifetime", "60"]) { _, sandbox, daemon in
       var events = try daemon.events("session")
       var expiry = try #require(events.snapshot["sessions"]?[0]?["token"]?["expiresAt"]?.string)
       for _ in 1...3 {
@@ -32,7 +29,7 @@ import Testing
   func fiftyCallers() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox))
       try Files.makeFolder(daemon.state)
       try Files.makeFolder(daemon.credentials)
       try Files.write(
@@ -75,13 +72,10 @@ import Testing
     try await TestEnvironment.session(sandbox: ["--grace", "60"]) { _, sandbox, daemon in
       try sandbox.fault(["path": "/token", "hang": true, "handle": true, "times": 1])
       let socket = daemon.socket
-      async let refresh: Void = {
-        var client = try ControlClient(path: socket)
-        _ = try? client.call(RefreshSession.name, ["account": "work"])
-      }()
+      async let refresh = Daemon.refresh(at: socket)
       try eventually("the provider has rotated") { try sandbox.refreshes() == 2 }
       try daemon.crash()
-      try await refresh
+      _ = try? await refresh
       try daemon.start()
       try daemon.refresh()
       #expect(try daemon.status().state == "authenticated")
@@ -94,15 +88,12 @@ import Testing
     try await TestEnvironment.session(sandbox: ["--grace", "0"]) { _, sandbox, daemon in
       try sandbox.hold("/token")
       let socket = daemon.socket
-      async let refresh: Void = {
-        var client = try ControlClient(path: socket)
-        _ = try? client.call(RefreshSession.name, ["account": "work"])
-      }()
+      async let refresh = Daemon.refresh(at: socket)
       try sandbox.waitUntilHeld()
       try daemon.beginStopping()
       try sandbox.release()
       #expect(try daemon.process?.wait() == .exited(0))
-      try await refresh
+      _ = try? await refresh
       #expect(try sandbox.refreshes() == 2)
       try daemon.start()
       try daemon.refresh()

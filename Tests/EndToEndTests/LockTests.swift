@@ -41,10 +41,7 @@ import Testing
 
   @Test("with lock_on unreadable the session is locked at once")
   func lockOnUnreadable() async throws {
-    try await TestEnvironment.run(unprivileged: true) { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox, #"lock_on = ["unreadable"]"#))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session("lock_on = [\"unreadable\"]\n", unprivileged: true) { environment, _, daemon in
       try Files.setMode(daemon.credential(), 0)
       try daemon.waitFor("locked", "permissionDenied")
       let run = try environment.hearthctl(["token", "work", "--socket", daemon.socket])
@@ -90,16 +87,13 @@ import Testing
     try await TestEnvironment.session(sandbox: ["--grace", "0"]) { _, sandbox, daemon in
       try sandbox.hold("/token")
       let socket = daemon.socket
-      async let refresh: Void = {
-        var client = try ControlClient(path: socket)
-        _ = try? client.call(RefreshSession.name, ["account": "work"])
-      }()
+      async let refresh = Daemon.refresh(at: socket)
       try sandbox.waitUntilHeld()
       let answer = try daemon.call("session.lock", ["account": "work"])
       #expect(answer["sessions"]?[0]?["state"] == "locked", "locked at once")
       try sandbox.release()
       try eventually("the refresh has landed") { try sandbox.refreshes() == 2 }
-      try await refresh
+      _ = try? await refresh
       try daemon.call("session.unlock", ["account": "work"])
       // What landed is what is held: a token that was rotated away would cost the session here.
       for _ in 1...2 { try daemon.refresh() }

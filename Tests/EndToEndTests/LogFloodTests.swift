@@ -36,8 +36,7 @@ import Testing
   func bounded() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(
-        on: environment, name: "daemon", configuration: Configuration.oidc(sandbox) + Configuration.impatient)
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox) + Configuration.impatient)
       daemon.logLevel = "info"
       let start = ContinuousClock.now
       try daemon.start()

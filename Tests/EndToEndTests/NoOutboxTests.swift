@@ -39,7 +39,7 @@ import Testing
   func later() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox))
       let path = "\(daemon.state)/outbox.sqlite"
       try Files.makeFolder(daemon.state)
       try Files.makeFolder(path)

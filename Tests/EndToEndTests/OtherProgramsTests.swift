@@ -82,7 +82,7 @@ import Testing
   func link() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox))
       try Files.makeFolder(daemon.state)
       try Files.makeFolder(daemon.credentials)
       let target = "\(environment.folder)/target.json"

@@ -85,11 +85,8 @@ import Testing
 
   @Test("a write follows no redirect: it is dead, and token and body go nowhere else")
   func redirected() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
+    try await TestEnvironment.session(Configuration.impatient) { environment, sandbox, daemon in
       let elsewhere = try environment.sandbox("elsewhere")
-      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
-      try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/api", "redirect": .string(elsewhere.notes)])
       let id = try daemon.enqueue("note", to: sandbox.notes)
       try daemon.waitForItem(id, "dead", "redirected")
@@ -274,7 +271,7 @@ import Testing
   @Test("a database that is none is set aside whole, and a new one begun")
   func brokenDatabase() async throws {
     try await TestEnvironment.run { environment in
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       try Files.makeFolder(daemon.state)
       let text = String(repeating: "this is no database. ", count: 400)
       try Files.write(text, to: daemon.state + "/outbox.sqlite")

@@ -11,7 +11,7 @@ struct PassedSocketTests {
   @Test("all of them are served, each to its own user alone")
   func several() async throws {
     try await TestEnvironment.run { environment in
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       try Files.makeFolder("\(daemon.folder)/run")
       let second = "\(environment.folder)/second.sock"
       daemon.launcher = SocketActivation.launcher([daemon.socket, second])
@@ -35,7 +35,7 @@ struct PassedSocketTests {
   @Test("one whose file is removed is there again while the daemon runs, and the doctor says how systemd gets it back")
   func removed() async throws {
     try await TestEnvironment.run { environment in
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       try Files.makeFolder("\(daemon.folder)/run")
       daemon.launcher = SocketActivation.launcher([daemon.socket])
       try daemon.start()
@@ -51,7 +51,7 @@ struct PassedSocketTests {
   @Test("one that cannot be served is told in the log and by the doctor, and the others are served")
   func oneUnusable() async throws {
     try await TestEnvironment.run { environment in
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       try Files.makeFolder("\(daemon.folder)/run")
       let port = try ReservedPort()
       daemon.launcher = SocketActivation.launcher(["127.0.0.1:\(port.number)", daemon.socket])
@@ -65,7 +65,7 @@ struct PassedSocketTests {
   @Test("without one that can be served the daemon ends with 78 and one sentence, which whoever waits is told")
   func noneUsable() async throws {
     try await TestEnvironment.run { environment in
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       let port = try ReservedPort()
       let process = try environment.spawn(
         "hearthd", daemon.arguments, launcher: SocketActivation.launcher(["127.0.0.1:\(port.number)"]))

@@ -5,15 +5,11 @@ import TestSupport
 import Testing
 
 @Suite("A credential under a passphrase", .serialized, .mayBlock) struct PassphraseTests {
-  private func daemon(on environment: TestEnvironment, _ sandbox: Sandbox) throws -> Daemon {
-    try environment.daemon(Configuration.oidc(sandbox, "protection = \"passphrase\""))
-  }
+  private static let protection = "protection = \"passphrase\"\n"
 
   @Test("the passphrase is asked for before the first sign-in, and an empty one is refused")
   func first() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try daemon(on: environment, sandbox)
+    try await TestEnvironment.session(Self.protection, signsIn: false) { _, sandbox, daemon in
       try daemon.call("session.lock", ["account": "work"])
       let needed = try daemon.refusal(of: "session.unlock", ["account": "work"])
       #expect(needed.code == 1302 && needed.data?["kind"] == "passphraseNeeded")
@@ -35,9 +31,7 @@ import Testing
 
   @Test("a wrong passphrase is refused, and the right one behind it waits and is taken")
   func wrong() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try daemon(on: environment, sandbox)
+    try await TestEnvironment.session(Self.protection, signsIn: false) { _, sandbox, daemon in
       try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
       try daemon.signIn(at: sandbox)
       try daemon.restart()
@@ -56,8 +50,7 @@ import Testing
       let sandbox = try environment.sandbox()
       let names = (1...3).map { "account\($0)" }
       let daemon = try Daemon(
-        on: environment, name: "daemon",
-        configuration: names.map { Configuration.oidc(sandbox, account: $0, "protection = \"passphrase\"") }.joined())
+        on: environment, configuration: names.map { Configuration.oidc(sandbox, account: $0, "protection = \"passphrase\"") }.joined())
       daemon.keysAreCheap = false
       try daemon.start()
       var client = try ControlClient(path: daemon.socket)
@@ -83,9 +76,7 @@ import Testing
 
   @Test("one unlock with the passphrase is enough after a restart in which the user's own lock held")
   func lockedAcrossRestart() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try daemon(on: environment, sandbox)
+    try await TestEnvironment.session(Self.protection, signsIn: false) { _, sandbox, daemon in
       try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
       try daemon.signIn(at: sandbox)
       try daemon.call("session.lock", ["account": "work"])
@@ -102,9 +93,7 @@ import Testing
 
   @Test("a new configuration asks for the passphrase again only where the protection is new")
   func reload() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try daemon(on: environment, sandbox)
+    try await TestEnvironment.session(Self.protection, signsIn: false) { _, sandbox, daemon in
       try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
       try daemon.signIn(at: sandbox)
       let token = try daemon.token()

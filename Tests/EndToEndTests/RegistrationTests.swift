@@ -28,7 +28,7 @@ import Testing
   private func play(_ options: [String] = [], _ body: (Scene) throws -> Void) async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try Sandbox(on: environment, name: "sandbox", options: options)
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       try daemon.start()
       try body(Scene(environment: environment, sandbox: sandbox, daemon: daemon))
     }

@@ -7,18 +7,14 @@ import Testing
 @Suite("A reload", .serialized, .mayBlock) struct ReloadTests {
   @Test("a reload of what the session need not know disturbs neither its refresh in flight nor a sign-in under way")
   func reloaded() async throws {
-    try await TestEnvironment.run { environment in
-      let (sandbox, other) = (try environment.sandbox(), try environment.sandbox("other"))
-      let before = Configuration.oidc(sandbox, "scopes = [\"openid\"]")
-      let daemon = try environment.daemon(before)
-      try daemon.signIn(at: sandbox)
+    let scopes = "scopes = [\"openid\"]\n"
+    try await TestEnvironment.session(scopes) { environment, sandbox, daemon in
+      let other = try environment.sandbox("other")
+      let before = Configuration.oidc(sandbox) + scopes
       let first = try daemon.token()
       try sandbox.hold("/token")
       let socket = daemon.socket
-      async let refresh: JSON = {
-        var client = try ControlClient(path: socket)
-        return try client.call(RefreshSession.name, ["account": "work"])
-      }()
+      async let refresh = Daemon.refresh(at: socket)
       try sandbox.waitUntilHeld()
       let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
       let signIn = try daemon.call("session.get", ["account": "work"])["signIn"]
@@ -107,10 +103,7 @@ import Testing
       let first = try daemon.token()
       try sandbox.hold("/token")
       let socket = daemon.socket
-      async let refresh: JSON = {
-        var client = try ControlClient(path: socket)
-        return try client.call(RefreshSession.name, ["account": "work"])
-      }()
+      async let refresh = Daemon.refresh(at: socket)
       try sandbox.waitUntilHeld()
       let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
       let signIn = try daemon.call("session.get", ["account": "work"])["signIn"]
@@ -147,10 +140,7 @@ import Testing
       let first = try daemon.token()
       try sandbox.hold("/token")
       let socket = daemon.socket
-      async let refresh: JSON = {
-        var client = try ControlClient(path: socket)
-        return try client.call(RefreshSession.name, ["account": "work"])
-      }()
+      async let refresh = Daemon.refresh(at: socket)
       try sandbox.waitUntilHeld()
       let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
       let (key, moved) = ("\(environment.folder)/key", "\(environment.folder)/moved.json")
@@ -178,18 +168,13 @@ import Testing
 
   @Test("another issuer loses nothing that a refresh in flight brings, and no hanging provider holds a reload up")
   func otherClient() async throws {
-    try await TestEnvironment.run { environment in
-      let (sandbox, other) = (try environment.sandbox(), try environment.sandbox("other"))
+    try await TestEnvironment.session { environment, sandbox, daemon in
+      let other = try environment.sandbox("other")
       let before = Configuration.oidc(sandbox)
-      let daemon = try environment.daemon(before)
-      try daemon.signIn(at: sandbox)
       let first = try daemon.token()
       try sandbox.hold("/token")
       let socket = daemon.socket
-      async let refresh: JSON = {
-        var client = try ControlClient(path: socket)
-        return try client.call(RefreshSession.name, ["account": "work"])
-      }()
+      async let refresh = Daemon.refresh(at: socket)
       try sandbox.waitUntilHeld()
       let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
       try daemon.configure(Configuration.oidc(other) + Configuration.oidc(other, account: "second"))
@@ -207,10 +192,7 @@ import Testing
       try daemon.refresh()
 
       try sandbox.hold("/token")
-      async let lost: JSON = {
-        var client = try ControlClient(path: socket)
-        return try client.call(RefreshSession.name, ["account": "work"])
-      }()
+      async let lost = Daemon.refresh(at: socket)
       try sandbox.waitUntilHeld()
       try daemon.configure(Configuration.oidc(other, account: "second"))
       try daemon.call("daemon.reload")

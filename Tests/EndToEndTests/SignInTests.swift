@@ -292,8 +292,7 @@ import Testing
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
       let daemon = try Daemon(
-        on: environment, name: "daemon",
-        configuration: Configuration.oidc(sandbox) + Self.scopes + "on_reauth = \"browser\"\n")
+        on: environment, configuration: Configuration.oidc(sandbox) + Self.scopes + "on_reauth = \"browser\"\n")
       daemon.variables["BROWSER"] = Self.browser
       try daemon.start()
       try daemon.signIn(at: sandbox)

@@ -39,7 +39,7 @@ import Testing
   private func play(_ signsIn: Bool = true, options: String..., body: (Scene) throws -> Void) async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try Sandbox(on: environment, name: "sandbox", options: options)
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       let folder = environment.folder + "/sinks"
       try Files.makeFolder(folder)
       let scene = Scene(environment: environment, sandbox: sandbox, daemon: daemon, folder: folder)

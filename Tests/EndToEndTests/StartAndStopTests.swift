@@ -87,7 +87,7 @@ import Testing
     try await TestEnvironment.run { environment in
       let manager = try #require(NotifySocket())
       let sandbox = try environment.sandbox()
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let daemon = try Daemon(on: environment, configuration: Configuration.oidc(sandbox))
       daemon.variables = ["NOTIFY_SOCKET": manager.path]
       try daemon.start()
       try daemon.signIn(at: sandbox)
@@ -120,7 +120,7 @@ import Testing
     ])
   func brokenConfiguration(_ text: String, _ named: String) async throws {
     try await TestEnvironment.run { environment in
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: text)
+      let daemon = try Daemon(on: environment, configuration: text)
       for arguments in [daemon.arguments, daemon.arguments + ["--check-config"]] {
         let run = try environment.hearthd(arguments)
         #expect(run.status == 78)
@@ -147,7 +147,7 @@ import Testing
   @Test("a configuration that others may write is refused")
   func foreignConfiguration() async throws {
     try await TestEnvironment.run { environment in
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       try Files.setMode(daemon.configurationPath, 0o620)
       let run = try environment.hearthd(daemon.arguments)
       #expect(run.status == 78 && run.errors.contains(daemon.configurationPath) && run.errors.isOneLine)
@@ -212,10 +212,7 @@ import Testing
       try daemon.signIn("two", at: own)
       try own.hold("/token")
       let socket = daemon.socket
-      async let refresh: Void = {
-        var client = try ControlClient(path: socket)
-        _ = try? client.call(RefreshSession.name, ["account": "one"])
-      }()
+      async let refresh = Daemon.refresh(at: socket, "one")
       try own.waitUntilHeld()
       try daemon.configure(["one", "two"].map { Configuration.oidc(other, account: $0) }.joined())
       try daemon.call("daemon.reload")
@@ -225,7 +222,7 @@ import Testing
           "outbox.enqueue", ["account": .string(account), "method": "POST", "url": .string("\(other.url)/api/items")])
       }
       try own.release()
-      try await refresh
+      _ = try? await refresh
       for account in ["one", "two"] {
         try daemon.waitUntil("the grant is not sent there", account: account) { $0.action == "fixConfiguration" }
         let stats = try daemon.call("outbox.flush", ["account": .string(account)])
@@ -249,10 +246,7 @@ import Testing
 
   @Test("on SIGTERM new calls are answered -32000 at once, and those that wait for a provider when it ends")
   func callsWhileStopping() async throws {
-    try await TestEnvironment.run { environment in
-      let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox, "[refresh]\nrequest_timeout = \"10s\""))
-      try daemon.signIn(at: sandbox)
+    try await TestEnvironment.session("[refresh]\nrequest_timeout = \"10s\"\n") { _, sandbox, daemon in
       try sandbox.fault(["path": "/token", "hang": true])
       let socket = daemon.socket
       @Sendable func refusal(by client: inout ControlClient, of method: String) -> Int? {
@@ -306,7 +300,7 @@ import Testing
   @Test("what the daemon says of its places follows its configuration, also one that is made while it runs")
   func placesInUse() async throws {
     try await TestEnvironment.run { environment in
-      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let daemon = try Daemon(on: environment, configuration: "")
       try Files.remove(daemon.configurationPath)
       daemon.namesConfiguration = false
       daemon.variables = ["HEARTH_CONFIG": daemon.configurationPath]

@@ -18,7 +18,7 @@ final class Daemon {
   /// In a debug build, deriving a key from a passphrase takes two seconds of processor time. This makes it cheap.
   var keysAreCheap = true
 
-  init(on environment: TestEnvironment, name: String, configuration: String) throws {
+  init(on environment: TestEnvironment, name: String = "daemon", configuration: String) throws {
     self.environment = environment
     folder = "\(environment.folder)/\(name)"
     try Files.makeFolder(folder, owner: environment.user)
@@ -153,6 +153,12 @@ final class Daemon {
   }
 
   func refresh(_ account: String = "work") throws { try call("session.refresh", ["account": .string(account)]) }
+
+  /// Refreshes through another client, for a test that does more meanwhile.
+  static func refresh(at socket: String, _ account: String = "work") throws -> JSON {
+    var client = try ControlClient(path: socket)
+    return try client.call("session.refresh", ["account": .string(account)])
+  }
 
   /// Signs in with a new grant's refresh token, which is used at once.
   func signIn(

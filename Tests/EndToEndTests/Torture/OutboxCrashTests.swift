@@ -83,7 +83,7 @@ struct OutboxCrashRun {
         keep_delivered = "5s"
 
         """
-    daemon = try Daemon(on: environment, name: "daemon", configuration: configuration)
+    daemon = try Daemon(on: environment, configuration: configuration)
     daemon.logLevel = "info"
     try daemon.start()
     try daemon.signIn(at: sandbox)

@@ -93,8 +93,7 @@ struct SiegeRun {
     torture = Torture(Self.seconds, cycles: 12)
     sandbox = try environment.sandbox()
     server = try HostileServer()
-    daemon = try Daemon(
-      on: environment, name: "daemon", configuration: Self.configuration(sandbox, server))
+    daemon = try Daemon(on: environment, configuration: Self.configuration(sandbox, server))
     daemon.logLevel = "info"
     try daemon.start()
     guard let process = daemon.process?.pid else { throw NeverHappened(description: "There is no daemon.") }

@@ -29,7 +29,7 @@ final class WireScene {
     self.environment = environment
     sandbox = try environment.sandbox()
     mask = Mask(folder: environment.folder)
-    daemon = try Daemon(on: environment, name: "daemon", configuration: accounts(sandbox))
+    daemon = try Daemon(on: environment, configuration: accounts(sandbox))
     daemon.logLevel = "info"
     try daemon.start()
     link = try RawLink(daemon.socket)
