@@ -110,7 +110,8 @@ import Testing
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
       let daemon = try Daemon(
-        on: environment, configuration: Configuration.oidc(sandbox) + "[outbox]\nconcurrency = 200\nretry_initial = \"100ms\"\n")
+        on: environment,
+        configuration: Configuration.oidc(sandbox) + "[outbox]\nconcurrency = 200\nretry_initial = \"100ms\"\n")
       daemon.launcher = Self.limit(64, 64)
       try daemon.start()
       try daemon.signIn(at: sandbox)

@@ -50,7 +50,8 @@ import Testing
       let sandbox = try environment.sandbox()
       let names = (1...3).map { "account\($0)" }
       let daemon = try Daemon(
-        on: environment, configuration: names.map { Configuration.oidc(sandbox, account: $0, "protection = \"passphrase\"") }.joined())
+        on: environment,
+        configuration: names.map { Configuration.oidc(sandbox, account: $0, "protection = \"passphrase\"") }.joined())
       daemon.keysAreCheap = false
       try daemon.start()
       var client = try ControlClient(path: daemon.socket)

@@ -6,22 +6,11 @@ package final class RawServer: @unchecked Sendable {
   private let listener: Int32
 
   package init() throws {
-    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let socket = try LoopbackSocket(backlog: 16)
+    (listener, port) = (socket.descriptor, socket.port)
     // Makes a test fail instead of waiting forever.
     var timeout = timeval.generous
     setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let listener = listener
-    let result = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, size) == 0 && listen(listener, 16) == 0 ? getsockname(listener, $0, &size) : -1
-      }
-    }
-    port = Int(UInt16(bigEndian: address.sin_port))
-    guard listener >= 0, result == 0 else { throw CallFailure("listen") }
   }
 
   deinit { Glibc.close(listener) }

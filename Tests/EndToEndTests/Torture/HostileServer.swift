@@ -33,19 +33,8 @@ final class HostileServer: Sendable {
   private let open = Atomic(0)
 
   init() throws {
-    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let listener = listener
-    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, size) == 0 && listen(listener, 128) == 0 && getsockname(listener, $0, &size) == 0
-      }
-    }
-    guard isListening else { throw CallFailure("listen") }
-    port = Int(in_port_t(bigEndian: address.sin_port))
+    let socket = try LoopbackSocket(backlog: 128)
+    (listener, port) = (socket.descriptor, socket.port)
   }
 
   deinit { close(listener) }
