@@ -40,14 +40,11 @@ struct ControlLimitTests {
 
   @Test("A value nested 128 deep is served; one more is no JSON")
   func nesting() async throws {
-    try await serving { path, _ in
-      try await onThread {
-        let client = try RawClient(path: path)
-        for (depth, code) in [(126, nil), (127, -32700)] as [(Int, Int?)] {
-          let nested = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-          client.send(#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"x":\#(nested)}}"#)
-          #expect(try client.receive()?.errorCode == code, "\(depth)")
-        }
+    try await calling { (client) throws in
+      for (depth, code) in [(126, nil), (127, -32700)] as [(Int, Int?)] {
+        let nested = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        client.send(#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"x":\#(nested)}}"#)
+        #expect(try client.receive()?.errorCode == code, "\(depth)")
       }
     }
   }
@@ -55,15 +52,12 @@ struct ControlLimitTests {
   @Test("100 calls in an array are answered; 101 are -32600, and none of them is carried out")
   func batch() async throws {
     let handler = ScriptedHandler()
-    try await serving(handler) { path, _ in
-      try await onThread {
-        let client = try RawClient(path: path)
-        for count in [100, 101] {
-          let calls = (0..<count).map { #"{"jsonrpc":"2.0","id":\#($0),"method":"echo"}"# }
-          client.send("[" + calls.joined(separator: ",") + "]")
-          let received = try #require(try client.receive())
-          #expect(count == 100 ? received.array?.count == 100 : received.errorCode == -32600)
-        }
+    try await calling(handler) { (client) throws in
+      for count in [100, 101] {
+        let calls = (0..<count).map { #"{"jsonrpc":"2.0","id":\#($0),"method":"echo"}"# }
+        client.send("[" + calls.joined(separator: ",") + "]")
+        let received = try #require(try client.receive())
+        #expect(count == 100 ? received.array?.count == 100 : received.errorCode == -32600)
       }
     }
     #expect(handler.begun.count == 100)

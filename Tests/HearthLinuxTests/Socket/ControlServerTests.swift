@@ -30,6 +30,16 @@ func serving(
   #expect(access(path, F_OK) != 0, "the socket's file was left behind")
 }
 
+/// A client of such a server, on its own thread.
+func calling(
+  _ handler: ScriptedHandler = ScriptedHandler(), limits: ControlLimits = ControlLimits(),
+  _ body: @escaping @Sendable (RawClient) throws -> Void
+) async throws {
+  try await serving(handler, limits: limits) { path, _ in
+    try await onThread { try body(try RawClient(path: path)) }
+  }
+}
+
 func answer(_ id: JSON, _ result: JSON) -> JSON {
   ["jsonrpc": "2.0", "id": id, "result": result]
 }
@@ -41,42 +51,36 @@ extension JSON {
 @Suite(.timeLimit(.minutes(1))) struct ControlServerTests {
   @Test("answers calls, gives ids back as they came, and is silent about notifications")
   func answers() async throws {
-    try await serving { path, _ in
-      try await onThread {
-        let client = try RawClient(path: path)
-        client.send(#"{"jsonrpc":"2.0","method":"echo","params":{"n":1}}"#)
-        client.send(#"{"jsonrpc":"2.0","id":1.50,"method":"echo","params":{"b":1,"a":2}}"#)
-        let first = try #require(try client.receive())
-        #expect(first.description == #"{"jsonrpc":"2.0","id":1.50,"result":{"b":1,"a":2}}"#)
-        client.send(#"{"jsonrpc":"2.0","id":null,"method":"nothing"}"#)
-        let second = try #require(try client.receive())
-        #expect(second["id"] == .null)
-        #expect(second.errorCode == -32601)
-      }
+    try await calling { (client) throws in
+      client.send(#"{"jsonrpc":"2.0","method":"echo","params":{"n":1}}"#)
+      client.send(#"{"jsonrpc":"2.0","id":1.50,"method":"echo","params":{"b":1,"a":2}}"#)
+      let first = try #require(try client.receive())
+      #expect(first.description == #"{"jsonrpc":"2.0","id":1.50,"result":{"b":1,"a":2}}"#)
+      client.send(#"{"jsonrpc":"2.0","id":null,"method":"nothing"}"#)
+      let second = try #require(try client.receive())
+      #expect(second["id"] == .null)
+      #expect(second.errorCode == -32601)
     }
   }
 
   @Test("answers a batch by one array in the order of its calls, and one of notifications not at all")
   func batches() async throws {
-    try await serving { path, _ in
-      try await onThread {
-        let client = try RawClient(path: path)
-        client.send(#"[{"jsonrpc":"2.0","method":"echo"},{"jsonrpc":"2.0","method":"none"}]"#)
-        client.send(
-          #"[{"jsonrpc":"2.0","id":1,"method":"echo"},7,{"jsonrpc":"2.0","method":"echo"},"#
-            + #"{"jsonrpc":"2.0","id":2,"method":"echo","params":[]}]"#)
-        let answers = try #require(try client.receive()?.array)
-        #expect(answers.count == 3)
-        #expect(answers[0] == answer(1, [:]))
-        #expect(answers[1]["id"] == .null)
-        #expect(answers[1].errorCode == -32600)
-        #expect(answers[2]["id"] == 2)
-        #expect(answers[2].errorCode == -32602)
-        client.send("[]")
-        let refusal = try #require(try client.receive())
-        #expect(refusal.errorCode == -32600)
-        #expect(refusal["id"] == .null)
-      }
+    try await calling { (client) throws in
+      client.send(#"[{"jsonrpc":"2.0","method":"echo"},{"jsonrpc":"2.0","method":"none"}]"#)
+      client.send(
+        #"[{"jsonrpc":"2.0","id":1,"method":"echo"},7,{"jsonrpc":"2.0","method":"echo"},"#
+          + #"{"jsonrpc":"2.0","id":2,"method":"echo","params":[]}]"#)
+      let answers = try #require(try client.receive()?.array)
+      #expect(answers.count == 3)
+      #expect(answers[0] == answer(1, [:]))
+      #expect(answers[1]["id"] == .null)
+      #expect(answers[1].errorCode == -32600)
+      #expect(answers[2]["id"] == 2)
+      #expect(answers[2].errorCode == -32602)
+      client.send("[]")
+      let refusal = try #require(try client.receive())
+      #expect(refusal.errorCode == -32600)
+      #expect(refusal["id"] == .null)
     }
   }
 
@@ -134,18 +138,15 @@ extension JSON {
 
   @Test("a line that is not JSON is answered -32700 with id null, and the connection goes on")
   func noJSON() async throws {
-    try await serving { path, _ in
-      try await onThread {
-        let client = try RawClient(path: path)
-        for line in ["", "{", "\u{7F}"] {
-          client.send(line)
-          let refusal = try #require(try client.receive())
-          #expect(refusal.errorCode == -32700)
-          #expect(refusal["id"] == .null)
-        }
-        client.call(1, "echo")
-        #expect(try client.receive() == answer(1, [:]))
+    try await calling { (client) throws in
+      for line in ["", "{", "\u{7F}"] {
+        client.send(line)
+        let refusal = try #require(try client.receive())
+        #expect(refusal.errorCode == -32700)
+        #expect(refusal["id"] == .null)
       }
+      client.call(1, "echo")
+      #expect(try client.receive() == answer(1, [:]))
     }
   }
 
@@ -171,17 +172,14 @@ extension JSON {
   func lineTime() async throws {
     var limits = ControlLimits()
     limits.lineTime = .milliseconds(200)
-    try await serving(limits: limits) { path, _ in
-      try await onThread {
-        let client = try RawClient(path: path)
-        client.call(1, "echo")
-        #expect(try client.receive() == answer(1, [:]))
-        client.send(raw: "{")
-        while client.send(raw: " ") {}
-        let refusal = try #require(try client.receiveAll().last)
-        #expect(refusal.errorCode == -32700)
-        #expect(refusal["id"] == .null)
-      }
+    try await calling(limits: limits) { (client) throws in
+      client.call(1, "echo")
+      #expect(try client.receive() == answer(1, [:]))
+      client.send(raw: "{")
+      while client.send(raw: " ") {}
+      let refusal = try #require(try client.receiveAll().last)
+      #expect(refusal.errorCode == -32700)
+      #expect(refusal["id"] == .null)
     }
   }
 
@@ -273,20 +271,17 @@ extension JSON {
 
   @Test("the answer of a subscription comes before its first notification, alone and in a batch")
   func ordering() async throws {
-    try await serving { path, _ in
-      try await onThread {
-        let client = try RawClient(path: path)
-        for id in 0..<50 {
-          client.call(id, "subscribe", ["count": 3])
-          #expect(try client.receive() == answer(JSON(id), "subscribed"))
-          for number in 0..<3 { #expect(try client.receive()?["params"]?["number"]?.int == number) }
-        }
-        client.send(
-          #"[{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"count":1}},"#
-            + #"{"jsonrpc":"2.0","id":2,"method":"echo"}]"#)
-        #expect(try client.receive()?.array?.count == 2)
-        #expect(try client.receive()?["method"] == "told")
+    try await calling { (client) throws in
+      for id in 0..<50 {
+        client.call(id, "subscribe", ["count": 3])
+        #expect(try client.receive() == answer(JSON(id), "subscribed"))
+        for number in 0..<3 { #expect(try client.receive()?["params"]?["number"]?.int == number) }
       }
+      client.send(
+        #"[{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"count":1}},"#
+          + #"{"jsonrpc":"2.0","id":2,"method":"echo"}]"#)
+      #expect(try client.receive()?.array?.count == 2)
+      #expect(try client.receive()?["method"] == "told")
     }
   }
 

@@ -72,13 +72,10 @@ struct GoneClientTests {
   func halfClosed() async throws {
     var limits = ControlLimits()
     limits.runningCalls = 1
-    try await serving(limits: limits) { path, _ in
-      try await onThread {
-        let client = try RawClient(path: path)
-        for id in 0..<20 { client.call(id, "look") }
-        client.endInput()
-        #expect(try client.receiveAll().map { $0["id"]?.int } == Array(0..<20))
-      }
+    try await calling(limits: limits) { (client) throws in
+      for id in 0..<20 { client.call(id, "look") }
+      client.endInput()
+      #expect(try client.receiveAll().map { $0["id"]?.int } == Array(0..<20))
     }
   }
 }

@@ -48,18 +48,15 @@ import Testing
 
   @Test("are answered as they are there, or not at all")
   func examples() async throws {
-    try await serving { path, _ in
-      try await onThread {
-        let client = try RawClient(path: path)
-        for example in Self.examples {
-          client.send(example.sent)
-          guard let back = example.back else { continue }
-          #expect(try client.receive().map(Self.brief) == back, "\(example.sent)")
-        }
-        // Had anything been answered that is not to be, it would come before this.
-        client.send(#"{"jsonrpc":"2.0","id":"last","method":"echo"}"#)
-        #expect(try client.receive() == answer("last", [:]))
+    try await calling { (client) throws in
+      for example in Self.examples {
+        client.send(example.sent)
+        guard let back = example.back else { continue }
+        #expect(try client.receive().map(Self.brief) == back, "\(example.sent)")
       }
+      // Had anything been answered that is not to be, it would come before this.
+      client.send(#"{"jsonrpc":"2.0","id":"last","method":"echo"}"#)
+      #expect(try client.receive() == answer("last", [:]))
     }
   }
 }

@@ -61,13 +61,10 @@ import Testing
   func readers() async throws {
     var limits = ControlLimits()
     limits.totalBacklog = 1 << 20
-    try await serving(limits: limits) { path, _ in
-      try await onThread {
-        let client = try RawClient(path: path)
-        for id in 0..<50 {
-          client.call(id, "big", Self.big)
-          #expect(try client.receive()?["id"]?.int == id)
-        }
+    try await calling(limits: limits) { (client) throws in
+      for id in 0..<50 {
+        client.call(id, "big", Self.big)
+        #expect(try client.receive()?["id"]?.int == id)
       }
     }
   }
