@@ -1,4 +1,3 @@
-import Glibc
 import HearthControl
 import TestSupport
 import Testing

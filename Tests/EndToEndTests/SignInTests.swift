@@ -1,5 +1,4 @@
 import Glibc
-import HearthClient
 import HearthControl
 import TestSupport
 import Testing

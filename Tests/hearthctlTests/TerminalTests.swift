@@ -1,7 +1,6 @@
 import Glibc
 import HearthControl
 import HearthCore
-import Synchronization
 import TestSupport
 import Testing
 

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A port that refuses connections while the tests run. It is bound, so that nobody else gets it, but nobody listens on
 /// it.
 package enum RefusingPort {
