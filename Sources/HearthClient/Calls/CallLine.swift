@@ -107,14 +107,15 @@ final class CallLine: Sendable {
         }
         // If sending fails, `end` reports the call as sent, because the daemon may already have received it.
         guard let id = try client.send(call.method, call.params, until: call.deadline) else {
-          // Put the call back, so that `end` reports it as not sent.
+          // Put the call back, so that `end` reports it as not sent once the daemon's last responses have been read.
           state.withLock { $0.queue.append(call) }
           continue
         }
         begun[id] = call
       }
       if state.withLock({ $0.isClosed }) { return }
-      let response = try client.nextResponse(until: begun.values.map(\.deadline).min { $0.end < $1.end })
+      let deadlines = begun.values.map(\.deadline) + state.withLock { $0.queue.map(\.deadline) }
+      let response = try client.nextResponse(until: deadlines.min { $0.end < $1.end })
       if let response {
         // An error with a null id applies to the whole connection, for example when there are too many connections.
         if response.id.isNull { _ = try ControlClient.result(of: response) }

@@ -64,7 +64,7 @@ package struct ControlClient: ~Copyable {
       }
     }
 
-    /// Returns the failure for an error of this client or, in an argument, of a name.
+    /// Converts an error of this client or an invalid account name. Any other error becomes `notUnderstood`.
     init(_ error: any Error) {
       self = (error as? RPCError).map { .refused($0) } ?? error as? Self ?? .notUnderstood("\(error)")
     }

@@ -60,8 +60,8 @@ struct UnixSocket: ~Copyable {
   }
 
   /// Sends all bytes. Meanwhile, passes incoming bytes to `framer`, because both sides would wait forever if neither
-  /// read while the other was writing. Returns the number of bytes sent, which are fewer only if the server has closed
-  /// the connection.
+  /// read while the other was writing. Returns the number of bytes sent. If that is less than all bytes, the server has
+  /// closed the connection.
   func write(_ bytes: [UInt8], until deadline: Deadline?, reading framer: inout LineFramer) throws -> Int {
     var written = 0
     do {

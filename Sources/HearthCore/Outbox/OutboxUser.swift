@@ -49,7 +49,7 @@ struct OutboxUser {
     bindAgain()
   }
 
-  /// Records a new item, and returns whether the store may have to assign it to another user.
+  /// Records a new item, and returns whether the store may have to assign it to the user, or to another one.
   mutating func enqueued(under subject: Subject?) -> Bool {
     // A user without a name may have signed out in the meantime, so the items may not belong to the current user.
     let hasChanged = subject == .unnamed && known != .unnamed

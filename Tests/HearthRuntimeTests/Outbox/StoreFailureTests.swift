@@ -133,7 +133,7 @@ import Testing
       outbox.store.once(.afterRecover) { isRecovered.withLock { $0 = true } }
       unlink(path)
       let told = "The outbox \(path) was removed or replaced while it was open"
-      await #expect(throws: Failure.unavailable(told + ".")) { try await outbox.stats() }
+      await #expect(throws: Failure(.storageUnavailable, told + ".")) { try await outbox.stats() }
       // Where the service was at work and has found it out, too, it waits before it tries again.
       while !isRecovered.withLock(\.self) {
         outbox.clock.advance(by: .milliseconds(500))
