@@ -189,7 +189,8 @@ package struct ControlClient: ~Copyable {
   /// `nextResponse` returns the response.
   mutating func send(_ method: String, _ params: JSONObject, until deadline: Deadline) throws -> JSON? {
     let (ids, isSent) = try send([(method, params)], until: deadline)
-    return isSent ? ids[0] : nil
+    // `nil` would be JSON's null here.
+    return isSent ? ids[0] : .none
   }
 
   private mutating func send(
