@@ -94,7 +94,7 @@ struct RecalledGrant: Hashable, Sendable {
 
   mutating func move(by step: Duration) {
     wiped?.move(by: step)
-    clockStep?.step += step
+    clockStep?.add(step)
   }
 }
 

@@ -29,10 +29,11 @@ package struct GrantClock: Hashable, Sendable {
     self.init(token: token, issuedAt: issuedAt, boot: boot, stepped: moment.stepped + rest)
   }
 
-  /// Returns how much the clock has been adjusted since the grant got its times. Returns zero after a reboot, because
+  /// Returns how much the clock has been adjusted since the grant got its times. Starts at zero after a reboot, because
   /// the adjustment is then unknown.
   package func step(to stepped: Duration, boot: String) -> ClockStep {
-    ClockStep(token: token, step: boot == self.boot ? stepped - self.stepped : .zero)
+    let isKnown = boot == self.boot
+    return ClockStep(token: token, step: isKnown ? stepped - self.stepped : .zero, isKnown: isKnown)
   }
 
   /// The largest difference between two clocks that can result from reading them at different moments or from network
@@ -43,7 +44,17 @@ package struct GrantClock: Hashable, Sendable {
 /// How much the clock has been adjusted since the grant with this access token got its times.
 package struct ClockStep: Hashable, Sendable {
   package let token: Fingerprint
-  package internal(set) var step: Duration
+  package private(set) var step: Duration
+  /// Whether `step` contains all adjustments. False after a reboot.
+  private let isKnown: Bool
 
-  package init(token: Fingerprint, step: Duration) { (self.token, self.step) = (token, step) }
+  package init(token: Fingerprint, step: Duration, isKnown: Bool = true) {
+    (self.token, self.step, self.isKnown) = (token, step, isKnown)
+  }
+
+  /// Adds an adjustment. After a reboot, one forward may only have corrected the clock, and one back undoes that, so it
+  /// must not count as time that the grant has left.
+  mutating func add(_ adjustment: Duration) {
+    step = isKnown ? step + adjustment : Swift.min(step + adjustment, .zero)
+  }
 }

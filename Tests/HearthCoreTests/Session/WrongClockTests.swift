@@ -230,6 +230,18 @@ struct WrongClockTests {
     #expect(session.snapshot.token?.remaining(at: session.now) == .seconds(600))
   }
 
+  @Test("a clock set ahead and back does not revive a token after a reboot, when it may have been wrong all along")
+  func setAheadAndBack() {
+    let clockStep = ClockStep(token: Token.sample(1).fingerprint, step: .zero, isKnown: false)
+    var session = SessionScript(
+      remembered: RememberedAccount(lockedByUser: true, clockStep: clockStep), at: .sample + .seconds(600))
+    session.steps(.seconds(7200))
+    session.take(.unlocked(.user))
+    session.reads(.found(unrenewable))
+    session.steps(.seconds(-7200))
+    #expect(session.token == nil)
+  }
+
   @Test("after a start with the clock set ahead, a token ends only if the provider agrees; other grants are unaffected")
   func setAheadBetween() {
     let ahead = restarted(unrenewable, step: .seconds(7200), after: .seconds(600))

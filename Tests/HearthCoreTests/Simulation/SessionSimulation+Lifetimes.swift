@@ -17,13 +17,13 @@ extension SessionSimulation {
   }
 
   /// Notes whether the grant in use seems to last longer than it does. A grant that was read may, if a clock was wrong,
-  /// but no step makes it so.
+  /// but no step makes it so. It may only lead back to such a clock.
   mutating func noteAge(isNew: Bool) {
-    guard isNew || ledger.seemsYounger, let active = machine.active,
-      let seen = active.grant.expiresAt, let end = provider.runsOutAt[active.grant.accessToken.fingerprint]
+    guard let active = machine.active, case let token = active.grant.accessToken.fingerprint,
+      isNew || ledger.younger.contains(token), let seen = active.grant.expiresAt, let end = provider.runsOutAt[token]
     else { return }
     ledger.seemsYounger = seen - now > end - elapsed + .seconds(45)
-    if ledger.seemsYounger { ledger.younger.insert(active.grant.accessToken.fingerprint) }
+    if ledger.seemsYounger { ledger.younger.insert(token) }
   }
 
   /// Whether a grant that was read may seem younger than it is because a clock was wrong. It must not if this boot
